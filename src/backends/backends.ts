@@ -1,61 +1,80 @@
+import type { AxiosAdapter } from 'axios';
+import type { SecretList } from 'telemetry/secretList.ts';
+import type { Access } from '../identity/access.ts';
+import type { ScopedTokens } from '../identity/identity.ts';
+import type { Secret } from '../identity/secretFiles.ts';
 import type { LogLines } from '../log/log.ts';
-import { noMeter } from '../metrics/meter.ts';
-import {
-  type BackendOpenerOptions,
-  type CommonSettings,
-  createBackendOpener,
-  type TokenEndpointState,
-} from './backendOpener.ts';
-import { cacheEntries, createCache } from './cache.ts';
-import type { Call } from './call.ts';
-import { type InformationModel, informationModel } from './informationModel.ts';
-import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
-import type { BackendState } from './state.ts';
-import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
+import { createTroubles, type Troubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
+import type { TypeRef } from '../protocol/fields.ts';
+import type { MethodsSettings } from '../settings/config.ts';
+import { type Backend, backendSettings, type CallSettings, createBackend, type probes } from './backend.ts';
+import { type Cache, cacheEntries, createCache } from './cache.ts';
+import type { BackendState } from './circuit.ts';
+import { informationModel } from './informationModel.ts';
+import { createObjectReader } from './objectForCaller.ts';
+import { type Principal, principalManager } from './principalManager.ts';
+import { createRedaction } from './redaction.ts';
+import { type Call, createSendAsCaller, createSending } from './sending.ts';
+import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
+import type { ReadingRoom } from './transport.ts';
+import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
+
+export type BackendName = keyof typeof probes;
 
 /** The backends as one message sees them. */
-export interface BoundBackends {
-  readonly informationModel: InformationModel;
-  readonly typeRegistry: TypeRegistry;
-  readonly principalManager: PrincipalManager;
+export type BoundBackends = ReturnType<Backends['bind']>;
+
+type States<Opened extends BackendName> = Readonly<Record<Opened, BackendState>> & {
+  /** Of the one that is out, if any; none when a fixed token is used. */
+  readonly tokenEndpoint?: BackendState;
+};
+
+type Group = MethodsSettings['backends'];
+
+/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
+interface TokenSettings<S extends Secret> extends Pick<Group, 'tokenUrl' | 'clientId' | 'tokenScope'> {
+  readonly token: S;
+  readonly clientSecret: S;
 }
 
-export type BackendName = keyof BoundBackends;
+/** Settings that the service and the front door share. */
+export type CommonSettings = TokenSettings<string> &
+  CallSettings &
+  Pick<Group, 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'>;
 
-export interface Backends {
-  bind(call: Call): BoundBackends;
-  /**
-   * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
-   * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
-   */
-  ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
-  /** Whether calls to it do not wait for the end of an outage. */
-  isUp(name: BackendName): boolean;
-  /** Attempts that wait for a connection. */
-  waiting(): number;
-  /** For operators. */
-  states(): Readonly<Record<BackendName, BackendState>> & TokenEndpointState;
-  close(): Promise<void>;
+interface BackendOptions {
+  /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
+  readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
+  /** To remove from the texts of backends; those for the backends when omitted. */
+  readonly secrets?: SecretList;
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: (() => object) | undefined;
+  /** For large answers of all backends; they are charged nowhere when omitted. */
+  readonly room?: ReadingRoom | undefined;
+  /** Replaces the network, for the backends and the token endpoint. */
+  readonly adapter?: AxiosAdapter;
+  readonly random?: () => number;
+  readonly meter?: Meter;
 }
 
-interface Settings extends CommonSettings {
-  readonly informationModelUrl: string;
-  readonly typeRegistryUrl: string;
-  readonly principalManagerUrl: string;
-}
+export type Backends = ReturnType<typeof createBackends>;
 
 /** The three backends. Each has its own connections and circuit. */
-export function createBackends(settings: Settings, log: LogLines, options: BackendOpenerOptions = {}): Backends {
-  const { open, tokenEndpoint, close } = createBackendOpener(settings, log, options);
-  const { meter = noMeter } = options;
-  const countLookUp = meter.counter('device_messaging.cache.lookups');
-  const types = createCache<TypeDefinition>(cacheEntries, (result) => countLookUp('types', result));
-  const identities = createCache<Principal>(cacheEntries, (result) => countLookUp('identities', result));
+export function createBackends(
+  settings: CommonSettings & { readonly principalManagerUrl: string },
+  log: LogLines,
+  options: BackendOptions = {},
+) {
+  const { open, newCache, states, close } = createOpener(settings, log, options);
+  const types = newCache<TypeDefinition>('types');
+  const identities = newCache<Principal>('identities');
   const cacheMs = settings.cacheSeconds * 1000;
+  const url = settings.principalManagerUrl;
   const backends = {
     informationModel: open('informationModel', settings.informationModelUrl),
-    typeRegistry: open('typeRegistry', settings.typeRegistryUrl),
-    principalManager: open('principalManager', settings.principalManagerUrl),
+    typeRegistry: open('typeRegistry', settings.typeRegistryUrl, types),
+    principalManager: open('principalManager', url, identities),
   };
   const waitingFor = (name: BackendName) => backends[name].untilUp();
   const isUp = (name: BackendName) => backends[name].isUp();
@@ -68,17 +87,21 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
     }
   }
 
+  const toModel = createSending(backends.informationModel);
+  const toRegistry = createSending(backends.typeRegistry);
+  const toManager = createSending(backends.principalManager);
+
   return {
-    bind: (call) => ({
-      informationModel: informationModel(backends.informationModel.bind(call)),
-      typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
-      principalManager: principalManager(backends.principalManager.bind(call), call, {
-        url: settings.principalManagerUrl,
-        cache: identities,
-        cacheMs,
-      }),
+    bind: (call: Call) => ({
+      informationModel: informationModel(toModel(call)),
+      typeRegistry: typeRegistry(toRegistry(call), call, types, cacheMs),
+      principalManager: principalManager(toManager(call), call, identities, cacheMs, url),
     }),
-    ready(needs, pointless) {
+    /**
+     * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
+     * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
+     */
+    ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
@@ -90,14 +113,111 @@ export function createBackends(settings: Settings, log: LogLines, options: Backe
         });
       });
     },
+    /** Whether calls to it do not wait for the end of an outage. */
     isUp,
+    /** Attempts that wait for a connection. */
     waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
-    states: () => ({
-      informationModel: backends.informationModel.state(),
-      typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },
-      principalManager: { ...backends.principalManager.state(), cacheEntries: identities.entries() },
-      ...tokenEndpoint(),
-    }),
+    /** For operators. */
+    states: states<BackendName>,
     close,
   };
+}
+
+export type MethodBackends = ReturnType<typeof createMethodBackends>;
+
+/** The backend calls of the front door (M2). @param amounts for the log while something is wrong: how much is in progress */
+export function createMethodBackends(
+  settings: CommonSettings,
+  log: LogLines,
+  secrets: SecretList,
+  amounts: () => object,
+  meter: Meter = noMeter,
+  access?: BackendOptions['access'],
+  room?: ReadingRoom,
+) {
+  const options = { access, secrets, amounts, meter, room };
+  const { open, newCache, states, close } = createOpener(settings, log, options);
+  const types = newCache<TypeMethods>('types');
+  const informationModel = open('informationModel', settings.informationModelUrl);
+  const toRegistry = createSending(open('typeRegistry', settings.typeRegistryUrl, types));
+
+  return {
+    /** With the caller's token. */
+    readObject: createObjectReader(createSendAsCaller(informationModel)),
+    /** With the service's token, for the object's device; cached. */
+    lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
+      lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),
+    /** For operators. */
+    states: states<'informationModel' | 'typeRegistry'>,
+    close,
+  };
+}
+
+/** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
+function createOpener(
+  settings: CommonSettings,
+  log: LogLines,
+  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendOptions,
+) {
+  const troubles = createTroubles(log, amounts);
+  const own = {
+    ...settings,
+    token: access?.token?.() ?? settings.token,
+    clientSecret: access?.clientSecret?.() ?? settings.clientSecret,
+  };
+  const shared =
+    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
+  const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
+
+  /** One for the backends of one scope, or of none. */
+  function tokensOf(backend: BackendName): TokenSource {
+    const credential = access?.backend(backend);
+    const known = sources.get(credential);
+    if (known !== undefined) return known;
+    if (credential === undefined) throw new Error(`there is no token for the ${backend}`);
+    const source = identityTokens(credential, troubles, meter);
+    sources.set(credential, source);
+    return source;
+  }
+
+  const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
+  const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
+  const countLookUp = meter.counter('device_messaging.cache.lookups');
+  const opened = new Map<BackendName, Backend & { readonly entries: (() => number) | undefined }>();
+
+  return {
+    open(name: BackendName, url: string, cache?: Pick<Cache<unknown>, 'entries'>): Backend {
+      const backend = createBackend({ ...common, tokens: tokensOf(name), backend: name, url });
+      opened.set(name, { ...backend, entries: cache?.entries });
+      return backend;
+    },
+    newCache: <T>(name: 'types' | 'identities') => createCache<T>(cacheEntries, (result) => countLookUp(name, result)),
+    states<Opened extends BackendName>(): States<Opened> {
+      const backends = Array.from(opened, ([name, { state, entries }]) => {
+        return [name, { ...state(), cacheEntries: entries?.() }];
+      });
+      const states = [...sources.values()].flatMap((tokens) => tokens.state() ?? []);
+      const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
+      return { ...Object.fromEntries(backends), ...(tokenEndpoint && { tokenEndpoint }) };
+    },
+    /** Closes all that were opened. */
+    async close(): Promise<void> {
+      await Promise.all([...opened.values(), ...sources.values()].map((one) => one.close()));
+      troubles.close();
+    },
+  };
+}
+
+const tokenTimeoutMs = 10_000;
+
+/** @param adapter replaces the network */
+export function openTokens(
+  settings: TokenSettings<Secret>,
+  troubles: Troubles,
+  meter?: Meter,
+  adapter?: AxiosAdapter,
+): TokenSource {
+  const { token, tokenScope: scope, ...endpoint } = settings;
+  if (token !== '') return staticToken(token);
+  return clientCredentials({ ...endpoint, scope, timeoutMs: tokenTimeoutMs, troubles, meter, adapter });
 }

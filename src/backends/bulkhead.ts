@@ -1,47 +1,19 @@
-import type { Circuit } from './circuit.ts';
+import type { BackendState, Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 
+export type Bulkhead = ReturnType<typeof createBulkhead>;
+
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
-export interface Bulkhead {
-  /**
-   * Undefined when the caller may start at once. A caller that has entered must call `leave`.
-   * @param waitingFor words for `details`
-   * @param onOutage called when the circuit is open
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
-  enter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void): Promise<void> | undefined;
-  leave(): void;
-  /**
-   * The same for an attempt with the token of a caller. These have a share of the connections, so that they leave some
-   * to our own attempts and to probes, and an open circuit does not hold them (D45). To be followed by `leaveAsCaller`.
-   * @param goesFirst before all that do not (M14)
-   */
-  enterAsCaller(deadline: Deadline, waitingFor: string, goesFirst: boolean): Promise<void>;
-  leaveAsCaller(): void;
-  connections(): Connections;
-}
-
-/** For operators. */
-export interface Connections {
-  readonly inUse: number;
-  /** Attempts that wait for a connection. */
-  readonly waiting: number;
-}
-
-/** Seven of eight, at least one. */
-const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
-
-export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number): Bulkhead {
+export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number) {
   const all = createSemaphore(connections);
   const ofCallers = createSemaphore(shareOfCallers(connections));
   const freeAt = (backend: string) => `a free connection to ${backend}`;
 
-  async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void) {
+  async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage: () => void): Promise<void> {
     for (;;) {
       const out = circuit.untilClosed();
       if (out !== undefined) {
-        onOutage?.();
+        onOutage();
         await deadline.race(out, waitingFor());
       } else if (all.tryAcquire()) return;
       else {
@@ -53,10 +25,22 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
   }
 
   return {
-    enter: (deadline, waitingFor, onOutage) =>
+    /**
+     * Undefined when the caller may start at once. A caller that has entered must call `leave`.
+     * @param waitingFor words for `details`
+     * @param onOutage called when the circuit is open
+     * @throws Rejection timeout_exceeded
+     * @throws Cancelled
+     */
+    enter: (deadline: Deadline, waitingFor: () => string, onOutage: () => void) =>
       circuit.state() === 'closed' && all.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
     leave: all.release,
-    async enterAsCaller(deadline, waitingFor, goesFirst) {
+    /**
+     * The same for an attempt with the token of a caller. These have a share of the connections, so that they leave some
+     * to our own attempts and to probes, and an open circuit does not hold them (D45). To be followed by `leaveAsCaller`.
+     * @param goesFirst before all that do not (M14)
+     */
+    async enterAsCaller(deadline: Deadline, waitingFor: string, goesFirst: boolean): Promise<void> {
       if (!ofCallers.tryAcquire()) await ofCallers.acquire(deadline, freeAt(waitingFor), goesFirst);
       try {
         if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));
@@ -65,50 +49,48 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
         throw error;
       }
     },
-    leaveAsCaller() {
+    leaveAsCaller(): void {
       all.release();
       ofCallers.release();
     },
-    connections: () => ({ inUse: all.inUse(), waiting: all.waiting() + ofCallers.waiting() }),
+    connections: (): BackendState['connections'] => ({
+      inUse: all.inUse(),
+      waiting: all.waiting() + ofCallers.waiting(),
+    }),
   };
 }
 
-/** Limits how many callers hold a place at a time. The others wait, first come, first served; those who go first before the rest. */
-export interface Semaphore {
-  /** Takes a free place; false when there is none. The caller gives the place back with `release`. */
-  tryAcquire(): boolean;
-  /**
-   * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
-   * @param waitingFor words for `details`
-   * @param goesFirst before all that do not
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
-  acquire(deadline: Deadline, waitingFor: string, goesFirst?: boolean): Promise<void>;
-  release(): void;
-  inUse(): number;
-  /** Callers of `acquire` that hold no place yet. */
-  waiting(): number;
-}
+/** Seven of eight, at least one. */
+const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
 
-export function createSemaphore(count: number): Semaphore {
+export type Semaphore = ReturnType<typeof createSemaphore>;
+
+/** Limits how many callers hold a place at a time. The others wait, first come, first served; those who go first before the rest. */
+export function createSemaphore(count: number) {
   let free = count;
   const first = createQueue();
   const rest = createQueue();
 
-  function release() {
+  function release(): void {
     const next = first.shift() ?? rest.shift();
     if (next === undefined) free += 1;
     else next();
   }
 
   return {
-    tryAcquire() {
+    /** Takes a free place; false when there is none. The caller gives the place back with `release`. */
+    tryAcquire(): boolean {
       if (free === 0) return false;
       free -= 1;
       return true;
     },
-    async acquire(deadline, waitingFor, goesFirst = false) {
+    /**
+     * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
+     * @param waitingFor words for `details`
+     * @throws Rejection timeout_exceeded
+     * @throws Cancelled
+     */
+    async acquire(deadline: Deadline, waitingFor: string, goesFirst = false): Promise<void> {
       const { waiters } = goesFirst ? first : rest;
       let enter = () => {};
       const acquired = new Promise<void>((resolve) => {
@@ -124,6 +106,7 @@ export function createSemaphore(count: number): Semaphore {
     },
     release,
     inUse: () => count - free,
+    /** Callers of `acquire` that hold no place yet. */
     waiting: () => first.waiters.size + rest.waiters.size,
   };
 }

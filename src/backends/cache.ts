@@ -1,27 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Deadline } from './deadline.ts';
-
-/** The device, and how long it can wait for a look-up that another message has started. */
-interface CacheUser {
-  readonly deviceId: string;
-  readonly deadline: Deadline;
-}
-
-/** Earlier answers of a backend to each device (B3). */
-export interface Cache<T> {
-  /**
-   * The cached value, or the result of `load`. Messages of a device that ask at the same time share one look-up; if it
-   * fails, each does its own. `undefined` is not cached.
-   * @param ttlMs lifetime of the value; it may be Infinity
-   */
-  get(asker: CacheUser, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
-  /** Drops all values of a device. Look-ups that are in progress are not cached. */
-  forget(deviceId: string): void;
-  /** Values and look-ups in progress. */
-  entries(): number;
-}
-
-type LookUp = 'hit' | 'miss' | 'shared';
+import type { Call } from './sending.ts';
 
 interface CacheEntry<T> {
   readonly value?: T;
@@ -58,13 +36,19 @@ function memoryOf(value: unknown): number {
   return parts.reduce<number>((bytes, part) => bytes + memoryOf(part), 40);
 }
 
+/** The device, and how long it can wait for a look-up that another message has started. */
+type Asker = Pick<Call, 'deviceId' | 'deadline'>;
+
+export type Cache<T> = ReturnType<typeof createCache<T>>;
+
 /**
- * Each device has its own values: what a device may see depends on its tenant, which this service does not know. The
- * least recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
+ * Earlier answers of a backend to each device (B3). Each device has its own values: what a device may see depends on its tenant,
+ * which this service does not know. The least recently used devices are evicted; a device that alone exceeds `maxEntries` is not
+ * cached.
  * @param maxEntries a large answer counts as several
  * @param looked called for each `get`
  */
-export function createCache<T>(maxEntries: number, looked: (result: LookUp) => void = () => {}): Cache<T> {
+export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'miss' | 'shared') => void = () => {}) {
   const devices = new LRUCache<string, DeviceEntries<T>>({
     maxSize: maxEntries,
     sizeCalculation: ({ weight }) => weight,
@@ -94,7 +78,13 @@ export function createCache<T>(maxEntries: number, looked: (result: LookUp) => v
   }
 
   return {
-    async get({ deviceId, deadline }, key, ttlMs, load) {
+    /**
+     * The cached value, or the result of `load`. Messages of a device that ask at the same time share one look-up; if it
+     * fails, each does its own. `undefined` is not cached.
+     * @param ttlMs lifetime of the value; it may be Infinity
+     */
+    async get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
+      const { deviceId, deadline } = asker;
       const known = devices.get(deviceId)?.entries.get(key);
       const isKnown = known?.value !== undefined && known.expires > performance.now();
       looked(isKnown ? 'hit' : known?.pending === undefined ? 'miss' : 'shared');
@@ -104,7 +94,9 @@ export function createCache<T>(maxEntries: number, looked: (result: LookUp) => v
       const value = await deadline.race(shared, 'the same look-up by another message');
       return value ?? load();
     },
-    forget: (deviceId) => devices.delete(deviceId),
+    /** Drops all values of a device. Look-ups that are in progress are not cached. */
+    forget: (deviceId: string): unknown => devices.delete(deviceId),
+    /** Values and look-ups in progress. */
     entries: () => [...devices.values()].reduce((sum, { entries }) => sum + entries.size, 0),
   };
 }

@@ -1,29 +1,21 @@
+import { pause } from '../concurrency/pause.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { ownLimitOf } from '../observing/diagnosis.ts';
-import { createHealthProbe, type Health, probeUntilHealthy } from './healthProbe.ts';
 
-/** Stops calls to a backend that is down (B5). */
-export interface Circuit {
-  state(): 'closed' | 'open';
-  /** For operators: why it is open; undefined while it is closed. */
-  outage(): Outage | undefined;
-  /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
-  untilClosed(): Promise<boolean> | undefined;
-  /** An attempt for this device failed in a way that is typical of an outage. */
-  failed(deviceId: string, failure: string): void;
-  /** An attempt for this device ended with HTTP 500. The cause is an outage or the device's data (D33). */
-  serverError(deviceId: string): void;
-  /** Starts a probe: the failure alone does not prove an outage. */
-  probeNow(failure: string): void;
-  /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
-  untilProbed(): Promise<void> | undefined;
-  /** Number of probes that found the backend healthy. */
-  healthyProbes(): number;
-  /** The backend has given a response that shows it is healthy. */
-  succeeded(): void;
-  /** Whether there was such a response in the last `ms`. */
-  hasSucceededWithin(ms: number): boolean;
-  close(): void;
+/** Of a backend, or of the token endpoint, for operators. */
+export interface BackendState {
+  readonly circuit: 'closed' | 'open';
+  /** While the circuit is open. */
+  readonly outage: Outage | undefined;
+  readonly connections: {
+    readonly inUse: number;
+    /** Attempts that wait for a connection. */
+    readonly waiting: number;
+  };
+  /** Age of the oldest request under way; 0 when none is. */
+  readonly oldestMs: number;
+  /** Answers that are cached; undefined for a backend without a cache. */
+  readonly cacheEntries?: number | undefined;
 }
 
 export interface Outage {
@@ -32,64 +24,60 @@ export interface Outage {
   readonly failure: string;
 }
 
-interface CircuitOptions {
+interface Probing {
+  /** Sends a harmless request. Undefined when the backend is healthy, else its `Retry-After` in ms. Never rejects. */
+  readonly probe: () => Promise<number | undefined>;
+  /** First and longest interval between probes, in ms. */
+  readonly probeMs: number;
+  readonly maxProbeMs: number;
+}
+
+interface CircuitOptions extends Probing {
   /** Of the backend, for logs. */
   readonly name: string;
   /** Number of failures in a row that open the circuit. */
   readonly failures: number;
-  /** First and longest interval between probes, in ms. */
-  readonly probeMs: number;
-  readonly maxProbeMs: number;
-  /** Sends the backend a harmless request. Never rejects. */
-  readonly probe: () => Promise<Health>;
   readonly troubles: Troubles;
   readonly onOpen?: () => void;
 }
 
-const refused = 'connection refused';
-
-/** The calls that wait while the circuit is open. */
-interface OpenPeriod extends Outage {
-  readonly closed: Promise<boolean>;
-  readonly release: (isBack: boolean) => void;
-  readonly stopProbing: () => void;
-  /** Number of calls that have waited. */
-  waited: number;
-}
+export type Circuit = ReturnType<typeof createCircuit>;
 
 /**
- * Opens when failures come from several devices, or when connections are refused, which no message can cause. Failures
- * that a few devices can cause at will open it only if a probe fails too.
+ * Stops calls to a backend that is down (B5). Opens when failures come from several devices, or when connections are refused,
+ * which no message can cause. Failures that a few devices can cause at will open it only if a probe fails too.
  */
-export function createCircuit(options: CircuitOptions): Circuit {
-  const { name, failures, probeMs, maxProbeMs, probe, troubles, onOpen } = options;
+export function createCircuit({ name, failures, troubles, onOpen, ...probing }: CircuitOptions) {
   const outages = createFailureCount(failures);
   const serverErrors = createFailureCount(failures);
+  const closing = new AbortController();
   let refusals = 0;
   let lastSuccess = Number.NEGATIVE_INFINITY;
   let healthyProbes = 0;
-  let gate: OpenPeriod | undefined;
-  let closed = false;
+  let nextProbe = 0;
+  let probed: Promise<void> | undefined;
+  let open: (ReturnType<typeof beginOutage> & { stopProbing: () => void; waited: number }) | undefined;
 
-  const healthProbe = createHealthProbe({
-    probe,
-    everyMs: probeMs,
-    answered({ healthy, retryAfterMs }, failure, began) {
-      if (gate) return;
-      if (healthy) foundHealthy();
-      else if (lastSuccess < began) open(failure, retryAfterMs);
-    },
-  });
+  async function probeOnce(failure: string) {
+    const early = nextProbe - performance.now();
+    if (early > 0) await pause(early, closing.signal);
+    const began = performance.now();
+    nextProbe = began + probing.probeMs; // devices can cause at most one probe in each interval
+    const retryAfterMs = await probing.probe();
+    probed = undefined;
+    if (open) return;
+    if (retryAfterMs === undefined) foundHealthy();
+    else if (lastSuccess < began) openFor(failure, retryAfterMs);
+  }
 
-  function open(failure: string, retryAfterMs = 0) {
-    if (closed) return;
-    let release: OpenPeriod['release'] = () => {};
-    const released = new Promise<boolean>((resolve) => {
-      release = resolve;
-    });
-    const stopProbing = probeUntilHealthy({ probe, probeMs, maxProbeMs, foundHealthy }, retryAfterMs);
-    const opened: OpenPeriod = { closed: released, release, stopProbing, waited: 0, since: performance.now(), failure };
-    gate = opened;
+  function openFor(failure: string, retryAfterMs = 0) {
+    if (closing.signal.aborted) return;
+    const opened = {
+      ...beginOutage(failure),
+      stopProbing: probeUntilHealthy(probing, foundHealthy, retryAfterMs),
+      waited: 0,
+    };
+    open = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
@@ -102,49 +90,68 @@ export function createCircuit(options: CircuitOptions): Circuit {
     succeeded();
   }
 
-  function succeeded() {
+  /** The backend has given a response that shows it is healthy. */
+  function succeeded(): void {
     lastSuccess = performance.now();
     outages.forget();
     serverErrors.forget();
     refusals = 0;
-    if (gate === undefined) return;
-    const { release, stopProbing, waited } = gate;
-    gate = undefined;
+    if (open === undefined) return;
+    const { end, stopProbing, waited } = open;
+    open = undefined;
     stopProbing();
     troubles.clear(name, 'backend is back', { backend: name, waited });
-    release(true);
+    end(true);
+  }
+
+  /** Starts a probe unless one runs: the failure alone does not prove an outage. */
+  function probeNow(failure: string): void {
+    if (open === undefined) probed ??= probeOnce(failure);
   }
 
   return {
-    state: () => (gate ? 'open' : 'closed'),
-    outage: () => gate && { since: gate.since, failure: gate.failure },
-    untilClosed() {
-      if (gate) gate.waited += 1;
-      return gate?.closed;
-    },
-    failed(deviceId, failure) {
-      if (failure === refused) refusals += 1;
-      const acrossDevices = outages.add(deviceId);
-      if (gate === undefined && (acrossDevices || refusals >= failures)) open(failure);
-    },
-    serverError(deviceId) {
-      if (serverErrors.add(deviceId) && gate === undefined) healthProbe.begin('HTTP 500');
-    },
-    probeNow(failure) {
-      if (gate === undefined) healthProbe.begin(failure);
-    },
-    untilProbed: healthProbe.untilAnswered,
-    healthyProbes: () => healthyProbes,
     succeeded,
-    hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
-    close() {
-      closed = true;
-      healthProbe.close();
-      gate?.stopProbing();
-      gate?.release(false);
-      gate = undefined;
+    probeNow,
+    state: (): BackendState['circuit'] => (open ? 'open' : 'closed'),
+    /** For operators: why it is open; undefined while it is closed. */
+    outage: (): Outage | undefined => open && { since: open.since, failure: open.failure },
+    /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
+    untilClosed(): Promise<boolean> | undefined {
+      if (open) open.waited += 1;
+      return open?.ended;
+    },
+    /** An attempt for this device failed in a way that is typical of an outage. */
+    failed(deviceId: string, failure: string): void {
+      if (failure === 'connection refused') refusals += 1;
+      const acrossDevices = outages.add(deviceId);
+      if (open === undefined && (acrossDevices || refusals >= failures)) openFor(failure);
+    },
+    /** An attempt for this device ended with HTTP 500. The cause is an outage or the device's data (D33). */
+    serverError(deviceId: string): void {
+      if (serverErrors.add(deviceId)) probeNow('HTTP 500');
+    },
+    /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
+    untilProbed: () => probed,
+    /** Number of probes that found the backend healthy. */
+    healthyProbes: () => healthyProbes,
+    /** Whether there was a response of a healthy backend in the last `ms`. */
+    hasSucceededWithin: (ms: number) => performance.now() - lastSuccess < ms,
+    close(): void {
+      closing.abort();
+      open?.stopProbing();
+      open?.end(false);
+      open = undefined;
     },
   };
+}
+
+/** An outage from now on, for whose end calls wait: with true when it is over, with false when the service stops. */
+export function beginOutage(failure: string) {
+  let end: (isBack: boolean) => void = () => {};
+  const ended = new Promise<boolean>((resolve) => {
+    end = resolve;
+  });
+  return { since: performance.now(), failure, ended, end };
 }
 
 /**
@@ -152,24 +159,52 @@ export function createCircuit(options: CircuitOptions): Circuit {
  * can cause failures.
  */
 function createFailureCount(enough: number) {
+  const devices = new Set<string>(); // two of them at most
   let count = 0;
-  let firstDevice: string | undefined;
-  let acrossDevices = false;
 
   return {
     /** @returns whether there are enough */
     add(deviceId: string): boolean {
       count += 1;
-      firstDevice ??= deviceId;
-      acrossDevices ||= deviceId !== firstDevice;
-      return acrossDevices && count >= enough;
+      if (devices.size < 2) devices.add(deviceId);
+      return devices.size === 2 && count >= enough;
     },
     count: () => count,
     forget() {
       if (count === 0) return;
       count = 0;
-      firstDevice = undefined;
-      acrossDevices = false;
+      devices.clear();
     },
+  };
+}
+
+/**
+ * Probes at growing intervals until the backend is healthy (B5). Each interval is as long as `Retry-After` asks at least,
+ * but the longest interval at most.
+ * @param retryAfterMs of the failure
+ * @returns a function that ends it
+ */
+export function probeUntilHealthy(
+  { probe, probeMs, maxProbeMs }: Probing,
+  foundHealthy: () => void,
+  retryAfterMs: number,
+): () => void {
+  let timer: NodeJS.Timeout;
+  let isOver = false;
+
+  function probeIn(ms: number, retryAfterMs: number) {
+    const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
+    timer = setTimeout(async () => {
+      const asked = await probe();
+      if (isOver) return;
+      if (asked === undefined) foundHealthy();
+      else probeIn(Math.min(maxProbeMs, ms * 2), asked);
+    }, wait).unref();
+  }
+
+  probeIn(probeMs, retryAfterMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
   };
 }

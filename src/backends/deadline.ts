@@ -5,51 +5,23 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** The time limit for handling one message, retries included (P2). It starts when the deadline is created. */
-export interface Deadline {
-  /** Milliseconds left, never below 0. */
-  remaining(): number;
-  /**
-   * The result of the promise, if it settles in time. The promise is not cancelled: other callers may wait for it.
-   * @param waitingFor words for `details`
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
-  race<T>(promise: Promise<T>, waitingFor: string): Promise<T>;
-  /**
-   * The result of a promise that has a time limit of its own.
-   * @throws Cancelled
-   */
-  unlessCancelled<T>(promise: Promise<T>): Promise<T>;
-  /**
-   * The result of a promise that other messages hold up: its time does not count.
-   * @throws Cancelled
-   */
-  untimed<T>(promise: Promise<T>): Promise<T>;
-  /** @throws Cancelled */
-  pause(ms: number): Promise<void>;
-  /**
-   * To be called before each step with an effect outside the process.
-   * @throws Cancelled
-   */
-  check(): void;
-}
+export type Deadline = ReturnType<typeof createDeadline>;
 
 /**
- * One per message, created when its handler starts. It needs a timer only during `race` and `pause`; attempts at backends
- * are limited by `remaining()`.
- * @param ended aborted when this instance no longer handles the message
+ * The time limit for handling one message, retries included (P2). One per message, created when its handler starts. It needs a
+ * timer only during `race` and `pause`; attempts at backends are limited by `remaining()`.
+ * @param ended aborted when this instance no longer handles the message; whatever waits then throws Cancelled
  * @param beforeEffect called by `check` first; it may abort `ended`
  */
-export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffect?: () => void): Deadline {
+export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffect?: () => void) {
   let end = performance.now() + seconds * 1000;
-  const remaining = () => Math.max(0, end - performance.now());
   const cancelled = () => new Cancelled('the partition is no longer read by this instance');
 
+  /** Milliseconds left, never below 0. */
+  const remaining = () => Math.max(0, end - performance.now());
+
   /** @param begin starts the work, and returns the timer that settles the promise at the latest, if it needs one */
-  async function unlessGone<T>(
-    begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout | undefined,
-  ) {
+  async function unlessGone<T>(begin: (resolve: (value: T) => void, reject: Reject) => NodeJS.Timeout | undefined) {
     let leave = () => {};
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -65,6 +37,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
     }
   }
 
+  /** The result of a promise that has a time limit of its own. */
   const unlessCancelled = <T>(promise: Promise<T>) =>
     unlessGone<T>((resolve, reject) => {
       promise.then(resolve, reject);
@@ -73,27 +46,34 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
 
   return {
     remaining,
-    check() {
+    unlessCancelled,
+    /** To be called before each step with an effect outside the process. @throws Cancelled */
+    check(): void {
       beforeEffect?.();
       if (ended?.aborted) throw cancelled();
     },
-    race: (promise, waitingFor) =>
+    /**
+     * The result of the promise, if it settles in time. The promise is not cancelled: other callers may wait for it.
+     * @param waitingFor words for `details`
+     * @throws Rejection timeout_exceeded
+     */
+    race: <T>(promise: Promise<T>, waitingFor: string): Promise<T> =>
       unlessGone((resolve, reject) => {
         promise.then(resolve, reject);
         return setTimeout(() => reject(timeoutExceeded(waitingFor)), remaining());
       }),
-    unlessCancelled,
-    async untimed(promise) {
+    /** The result of a promise that other messages hold up: its time does not count. */
+    async untimed<T>(promise: Promise<T>): Promise<T> {
       const began = performance.now();
       const result = await unlessCancelled(promise);
       end += performance.now() - began;
       return result;
     },
-    pause: (ms) => unlessGone((resolve) => setTimeout(resolve, ms)),
+    pause: (ms: number): Promise<void> => unlessGone((resolve) => setTimeout(resolve, ms)),
   };
 }
 
-type Resolve<T> = (value: T) => void;
+type Reject = (error: Error) => void;
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 

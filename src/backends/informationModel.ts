@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decimalOf } from 'telemetry/exactJson.ts';
 import { z } from 'zod';
-import { defaultModel, isGuid, isModelId } from '../protocol/fields.ts';
-import { type Json, type Keys, keysOf, parseJson, pickSmall } from '../protocol/json.ts';
+import { defaultModel, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import { type Json, type Keys, keysOf, parseJson, pickSmall, textIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { AnswerReading } from './answer.ts';
-import type { Send } from './call.ts';
-import { isCreatedBy, isReplacedBy } from './lostAnswers.ts';
 import { path } from './percentEncoding.ts';
 import { ofReference } from './reference.ts';
 import type { Refusal } from './refusal.ts';
+import type { AnswerReading, Send } from './sending.ts';
 
 const mandatory = ['objectId', 'model', 'version'] as const;
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
@@ -27,20 +27,13 @@ export type InformationModel = ReturnType<typeof informationModel>;
 export function informationModel(send: Send) {
   const at = (objectId: string, model: string) => path`/objects/${objectId}/models/${model}`;
 
-  /** The object model; undefined when none exists that the device may read. */
-  async function getModel(objectId: string, model: string): Promise<Json | undefined> {
-    const operation = 'read object model';
-    return (await send({ operation, method: 'GET', path: at(objectId, model), expect: [404], read: objectModel }))
-      .value;
-  }
+  const outOf = (objectId: string, model: string) => `${at(objectId, model)}/references/out`;
+  const read = (objectId: string, model: string, expect: readonly number[]) =>
+    send({ operation: 'read object model', method: 'GET', path: at(objectId, model), expect, read: objectModel });
 
-  /** The object model. @throws Refusal 404 when none exists that the device may read */
-  async function existingModel(objectId: string, model: string): Promise<Json> {
-    const operation = 'read object model';
-    const { value, refusal } = await send({ operation, method: 'GET', path: at(objectId, model), read: objectModel });
-    if (refusal) throw refusal;
-    return value;
-  }
+  /** The object model; undefined when none exists that the device may read. */
+  const getModel = async (objectId: string, model: string): Promise<Json | undefined> =>
+    (await read(objectId, model, [404])).value;
 
   /** The stored model, if it proves that a lost attempt took effect (B4). */
   async function ownWork(refusal: Refusal, objectId: string, model: string, proves: (stored: Json) => boolean) {
@@ -51,7 +44,13 @@ export function informationModel(send: Send) {
 
   return {
     getModel,
-    existingModel,
+
+    /** The object model. @throws Refusal 404 when none exists that the device may read */
+    async existingModel(objectId: string, model: string): Promise<Json> {
+      const { value, refusal } = await read(objectId, model, []);
+      if (refusal) throw refusal;
+      return value;
+    },
 
     /**
      * Creates an object model with its related models. After a lost response, an existing model of the same type and owner
@@ -70,14 +69,8 @@ export function informationModel(send: Send) {
     ): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
-      const { value, refusal, lost } = await send({
-        operation: 'create object model',
-        method: 'POST',
-        path: target,
-        body,
-        expect: [409],
-        read: withRelated(takeRelated),
-      });
+      const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
+      const { value, refusal, lost } = await send({ ...request, read: withRelated(takeRelated) });
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
@@ -94,14 +87,8 @@ export function informationModel(send: Send) {
      * @throws Refusal 409 when another version is stored
      */
     async replaceModel(objectId: string, model: string, body: string, takeRelated?: Take): Promise<Json> {
-      const { value, refusal, lost } = await send({
-        operation: 'replace object model',
-        method: 'PUT',
-        path: at(objectId, model),
-        body,
-        expect: [404, 409],
-        read: withRelated(takeRelated),
-      });
+      const request = { operation: 'replace object model', method: 'PUT', path: at(objectId, model), body } as const;
+      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(takeRelated) });
       if (!refusal) return value;
       if (!lost) throw refusal;
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
@@ -112,13 +99,8 @@ export function informationModel(send: Send) {
      * @throws Rejection not_authorized when another principal owns it
      */
     async claim(objectId: string, model: string, ownerId: string): Promise<void> {
-      const { refusal, lost } = await send({
-        operation: 'claim object model',
-        method: 'PUT',
-        path: `${at(objectId, model)}/owner`,
-        body: JSON.stringify({ ownerId }),
-        expect: [409],
-      });
+      const request = { operation: 'claim object model', method: 'PUT', path: `${at(objectId, model)}/owner` } as const;
+      const { refusal, lost } = await send({ ...request, body: JSON.stringify({ ownerId }), expect: [409] });
       if (!refusal) return;
       const stored = lost ? await getModel(objectId, model) : undefined;
       if (stored !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId) return;
@@ -127,23 +109,13 @@ export function informationModel(send: Send) {
 
     /** Outgoing references; none when the object model does not exist. */
     async references(objectId: string, model: string, take: Take): Promise<void> {
-      await send({
-        operation: 'read references',
-        method: 'GET',
-        path: `${at(objectId, model)}/references/out`,
-        expect: [404],
-        read: dataOf(ofReference, take),
-      });
+      const request = { operation: 'read references', method: 'GET', path: outOf(objectId, model) } as const;
+      await send({ ...request, expect: [404], read: dataOf(ofReference, take) });
     },
 
     /** Creates references, or updates the attributes of existing ones. @param body an array of references */
     async addReferences(objectId: string, model: string, body: string): Promise<void> {
-      await send({
-        operation: 'create references',
-        method: 'POST',
-        path: `${at(objectId, model)}/references/out`,
-        body,
-      });
+      await send({ operation: 'create references', method: 'POST', path: outOf(objectId, model), body });
     },
 
     /** The object models of any version of a type with these values of properties. */
@@ -189,3 +161,70 @@ const withRelated = (take: Take = () => {}): AnswerReading<Json> => ({
   ...objectModel,
   elements: { key: 'relatedModels', keys: ofRelated, take },
 });
+
+// Whether a request whose response was lost took effect (B4).
+
+/** The object model has the type and the owner of the request. */
+export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
+  const type = typeIn(sent)?.typeId;
+  return type !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId && typeIn(stored)?.typeId === type;
+}
+
+/** The object model has the content of the request and the next version. */
+export function isReplacedBy(sent: Json, stored: Json): boolean {
+  const before = versionOf(sent);
+  return (
+    before !== undefined &&
+    versionOf(stored) === before + 1n &&
+    isOfType(typeIn(stored), typeIn(sent)) &&
+    (!sent.members.has('name') || equalIn('name', sent, stored)) &&
+    equalIn('properties', sent, stored, '{}') &&
+    equalIn('variables', sent, stored, '{}')
+  );
+}
+
+/** The type version has every member of the sent definition. */
+export const isDefinedBy = (sent: Json, stored: Json): boolean =>
+  [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
+
+/** A stored type has a full version; the requested one may have none, or only a major version. */
+function isOfType(type: TypeRef | undefined, wanted: TypeRef | undefined): boolean {
+  if (type === undefined || type.typeId !== wanted?.typeId) return false;
+  return wanted.version === undefined || `${type.version}.`.startsWith(`${wanted.version}.`);
+}
+
+const typeIn = (json: Json): TypeRef | undefined => parseTypeRef(pickSmall(json, ['type']).type);
+
+/** Exact for versions beyond 2^53, too. */
+function versionOf(json: Json): bigint | undefined {
+  const text = textIn(json, 'version') ?? '';
+  return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/**
+ * Whether two JSON texts have the same value. The order of keys, white space, escapes and the notation of numbers (`1.0`,
+ * `10e-1`) do not matter. Numbers are compared exactly, not as JavaScript numbers: 2^53 and 2^53 + 1 differ.
+ */
+export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
+
+/** The same for one member of two objects. `otherwise` replaces a missing member. */
+function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
+  const read = (json: Json) => textIn(json, key) ?? otherwise;
+  return saysTheSame(read(a), read(b));
+}
+
+/** The value, with each number as normalised text. A prefix tells numbers (`n`) from strings (`s`). */
+const exact = (text: string): unknown =>
+  JSON.parse(
+    text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+      token[0] === '"' ? `"s${token.slice(1)}` : `"n${normal(token)}"`,
+    ),
+  );
+
+/** A number in normal form: sign, significant digits and exponent. One with a very long exponent stays unchanged. */
+function normal(number: string): string {
+  const { digits, exponent } = decimalOf(number);
+  if (digits === '') return '0';
+  if (!Number.isSafeInteger(exponent)) return number;
+  return `${number.startsWith('-') ? '-' : ''}${digits}e${exponent}`;
+}

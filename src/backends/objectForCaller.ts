@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
-import { keysOf, pickSmall } from '../protocol/json.ts';
-import { type AnswerReading, readAnswer } from './answer.ts';
-import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './percentEncoding.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
+import { type Caller, membersOf, readAnswer, type SendAsCaller } from './sending.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */
@@ -27,31 +25,19 @@ export type ObjectResult =
       readonly retryAfter: string | undefined;
     };
 
-/** Reads an object model with the token of a caller: once, and never from a cache (M2, D45). */
-export type ReadObject = (
-  objectId: string,
-  model: string,
-  caller: CallerContext & { readonly token: string },
-) => Promise<ObjectResult>;
-
 const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
-const objectModel = z.object({
-  objectId: z.string().refine(isGuid),
-  model: z.string(),
-  type: z.string(),
-  path: z.string().nullish(),
-});
-const members = objectModel.keyof().options;
-const reading: AnswerReading<z.infer<typeof objectModel> | undefined> = {
-  keys: keysOf(members),
-  result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
-};
+const objectModel = membersOf(
+  z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
+);
 
-/** @param onceFor of the information model */
-export function createObjectReader(onceFor: (token: string) => SendOnce): ReadObject {
-  return async (objectId, model, caller) => {
-    const request = { ...lookUp, path: path`/objects/${objectId}/models/${model}` };
-    const response = await onceFor(caller.token)({ ...request, headers: { 'x-svc-operation': 'invoke' } }, caller);
+/**
+ * Reads an object model with the token of a caller: once, and never from a cache (M2, D45).
+ * @param send to the information model
+ */
+export const createObjectReader =
+  (send: SendAsCaller) =>
+  async (objectId: string, model: string, caller: Caller): Promise<ObjectResult> => {
+    const response = await send({ ...lookUp, path: path`/objects/${objectId}/models/${model}` }, caller);
     if (response === undefined) return unavailable('is unavailable');
     if (response instanceof TransportFailure) {
       const isTooLarge = response.fault === 'answer too large';
@@ -64,21 +50,14 @@ export function createObjectReader(onceFor: (token: string) => SendOnce): ReadOb
     const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
     return unavailable(problem, plainRetryAfter(retryAfter));
   };
-}
 
 async function objectIn(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
-  const invalid = unavailable('sent a response that is not the object model');
-  try {
-    const found = await readAnswer(data, reading);
-    if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
-    return { kind: 'object', object: { ...found, path: found.path || undefined } };
-  } catch {
-    return invalid;
-  }
+  const found = await readAnswer(data, objectModel).catch(() => undefined);
+  if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model)
+    return unavailable('sent a response that is not the object model');
+  return { kind: 'object', object: { ...found, path: found.path || undefined } };
 }
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  kind: 'unavailable',
-  problem,
-  retryAfter,
+  ...{ kind: 'unavailable', problem, retryAfter },
 });

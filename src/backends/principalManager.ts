@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { Operation } from '../protocol/backendCalls.ts';
 import { isSegment } from '../protocol/fields.ts';
-import { keysOf, pickSmall } from '../protocol/json.ts';
+import { keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
-import type { Call, Send } from './call.ts';
 import { path } from './percentEncoding.ts';
+import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 
 /** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;
@@ -19,8 +18,7 @@ const principal = z.object({
   path: z.string(),
   parentId: z.string().nullish(),
 });
-const members = principal.keyof().options;
-const ofPrincipal = keysOf(members);
+const one = membersOf(principal);
 const ofList = keysOf(['data']);
 
 /** `{"data":[…]}` with one identity or none. */
@@ -30,10 +28,10 @@ function oneOrNone(): AnswerReading<Principal | undefined> {
     keys: ofList,
     elements: {
       key: 'data',
-      keys: ofPrincipal,
+      keys: one.keys,
       take(element) {
         if (found !== undefined) throw new TypeError('expected one identity at most');
-        found = principal.parse(pickSmall(element, members));
+        found = one.result(element);
       },
     },
     result(answer) {
@@ -43,20 +41,14 @@ function oneOrNone(): AnswerReading<Principal | undefined> {
   };
 }
 
-export type PrincipalManager = ReturnType<typeof principalManager>;
-
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 
-interface Options {
-  /** Base URL of the principal manager. */
-  readonly url: string;
-  readonly cache: Cache<Principal>;
-  /** How long a resolved identity is cached (B3). */
-  readonly cacheMs: number;
-}
-
-export function principalManager(send: Send, call: Call, { url, cache, cacheMs }: Options) {
+/**
+ * @param cacheMs how long a resolved identity is cached (B3)
+ * @param url base URL of the principal manager
+ */
+export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number, url: string) {
   const { deviceId } = call;
 
   async function change(request: { operation: Operation; method: 'PUT' | 'DELETE'; path: string; body?: string }) {
@@ -81,7 +73,7 @@ export function principalManager(send: Send, call: Call, { url, cache, cacheMs }
           path`/devices?device=${deviceId}` +
           (connectivityPath === '' ? '' : path`&path=${connectivityPath}`) +
           (identity === undefined ? '' : path`&identity=${identity}`);
-        if (withoutSlashes(url).length + query.length > maxUrlBytes) throw tooLong(connectivityPath, identity);
+        if (url.replace(/\/+$/, '').length + query.length > maxUrlBytes) throw tooLong(connectivityPath, identity);
         return (await send({ operation: 'resolve identity', method: 'GET', path: query, read: oneOrNone() })).value;
       });
     },
@@ -106,8 +98,6 @@ export function principalManager(send: Send, call: Call, { url, cache, cacheMs }
     },
   };
 }
-
-const withoutSlashes = (url: string): string => url.replace(/\/+$/, '');
 
 /** Only `owner` is resolved without an identity, but for the device itself. */
 function tooLong(connectivityPath: string, identity: string | undefined): Rejection {

@@ -36,16 +36,14 @@ export const isHealthy = (status: number): boolean => status < 500 && !passing.h
 /** The attempt may have taken effect despite the error. */
 export const hidesEffect = (status: number): boolean => effectUnknown.has(status);
 
-/** The wait before a retry (B4), in ms. The first retry has number 0. */
-export type BackOff = (retry: number) => number;
-
 /**
- * Exponential with full jitter, so that messages that fail together do not retry together.
+ * The wait before a retry (B4), in ms; the first retry has number 0. Exponential with full jitter, so that messages that fail
+ * together do not retry together.
  * @param random from 0 to 1
  */
 export const createBackOff =
-  (random: () => number = Math.random): BackOff =>
-  (retry) =>
+  (random: () => number = Math.random) =>
+  (retry: number): number =>
     random() * Math.min(policy.maxBackOffMs, policy.backOffMs * 2 ** retry);
 
 /** `Retry-After`, a number of seconds or an HTTP date, in ms; 0 when it is absent or invalid. */
@@ -67,32 +65,22 @@ function isHttpDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toUTCString() === text;
 }
 
-/** Decides whether and when one call is retried (B4, B5). */
-export interface Retries {
-  /** After HTTP 500: whether the call is no longer retried. */
-  givesUp(): boolean;
-  /**
-   * Resolves when it is time to retry. The message's deadline may have passed by then.
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
-  next(failure: string, retryAfter?: string): Promise<void>;
-}
-
 export interface RetriesOptions {
   readonly circuit: Pick<Circuit, 'state' | 'probeNow' | 'untilProbed' | 'healthyProbes'>;
-  readonly backOff: BackOff;
+  readonly backOff: (retry: number) => number;
 }
 
-/** @param waitingFor words for `details` */
-export function createRetries(options: RetriesOptions, deadline: Deadline, waitingFor: () => string): Retries {
-  const { circuit, backOff } = options;
+export type Retries = ReturnType<typeof createRetries>;
+
+/** Decides whether and when one call is retried (B4, B5). @param waitingFor words for `details` */
+export function createRetries({ circuit, backOff }: RetriesOptions, deadline: Deadline, waitingFor: () => string) {
   let retry = 0;
   let serverErrors = 0;
   let healthyProbesBefore = 0;
 
   return {
-    givesUp() {
+    /** After HTTP 500: whether the call is no longer retried. */
+    givesUp(): boolean {
       if (serverErrors === 0) healthyProbesBefore = circuit.healthyProbes();
       serverErrors += 1;
       if (circuit.healthyProbes() > healthyProbesBefore) return true; // a probe found the backend healthy, so the message causes the 500s
@@ -100,7 +88,12 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
       return serverErrors >= policy.maxServerErrors && !isSuspect;
     },
 
-    async next(failure, retryAfter) {
+    /**
+     * Resolves when it is time to retry. The message's deadline may have passed by then.
+     * @throws Rejection timeout_exceeded
+     * @throws Cancelled
+     */
+    async next(failure: string, retryAfter?: string): Promise<void> {
       const asked = retryAfterMs(retryAfter);
       const isTooLong = asked > 0 && asked >= deadline.remaining();
       if (isTooLong) circuit.probeNow(failure);

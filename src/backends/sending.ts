@@ -1,39 +1,89 @@
-import type { CallRecords } from '../observing/callRecords.ts';
-import type { Step } from '../observing/course.ts';
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { Course, Step } from '../observing/course.ts';
+import type { HttpMethod, Operation } from '../protocol/backendCalls.ts';
 import { derivedId } from '../protocol/event.ts';
+import {
+  answerReader,
+  type Elements,
+  type Json,
+  type Keys,
+  keysOf,
+  MalformedJson,
+  pickSmall,
+} from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Attempt, HttpResponse, Outgoing } from './attempt.ts';
-import type { RecordOutcome } from './attemptOutcome.ts';
-import type { Bulkhead } from './bulkhead.ts';
-import type { Call, Send } from './call.ts';
+import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
-import type { CallResults } from './response.ts';
-import { createRetries, hidesEffect, isPassing, type Retries, type RetriesOptions } from './retryPolicy.ts';
-import { NoAccessToken, type TokenSource } from './tokenSource.ts';
+import { type Refusal, refusalOf } from './refusal.ts';
+import { createRetries, hidesEffect, isPassing, type Retries } from './retryPolicy.ts';
+import { NoAccessToken, staticToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
-interface SendingOptions {
-  /** Of the backend, for logs and `details`. */
-  readonly name: string;
-  /** Limit of one attempt; the message's deadline may be earlier. */
-  readonly attemptTimeoutMs: number;
-  readonly maxAnswerBytes: number;
-  readonly tokens: Pick<TokenSource, 'token' | 'isOut'>;
-  readonly attempt: Attempt;
-  readonly recordOutcome: RecordOutcome;
-  readonly calls: CallRecords;
-  readonly bulkhead: Bulkhead;
-  readonly retries: RetriesOptions;
-  readonly results: CallResults;
+/** The device, the deadline and the course of the message that calls the backends. */
+export interface Call {
+  readonly deviceId: string;
+  readonly correlationId: string;
+  readonly deadline: Deadline;
+  /** Called when the message has to wait because a circuit has opened. */
+  readonly onOutage?: (() => void) | undefined;
+  /** A GUID that is the same for each delivery of an event. */
+  readonly idempotencySeed: string;
+  /** Each call is recorded in it, and belongs to its trace. */
+  readonly course: Course;
 }
 
-/** Sends one message's calls to a backend, with retries (B4). */
-export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, recordOutcome, calls, bulkhead, results } = options;
+export interface CallRequest<T> {
+  /** For `details` and logs: `replace object model`. */
+  readonly operation: Operation;
+  readonly method: HttpMethod;
+  /** Path and query, encoded. */
+  readonly path: string;
+  /** Sent unchanged (R5). */
+  readonly body?: string;
+  /** Whether the request may change something. Default: true unless the method is GET. */
+  readonly mutates?: boolean;
+  /** 4xx statuses that are returned as `refusal` instead of thrown. */
+  readonly expect?: readonly number[];
+  /** Without it the body of the response is not read. */
+  readonly read?: AnswerReading<T>;
+}
 
-  const tooLarge = (operation: string) =>
-    new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
+/** What is read of an answer, and what is made of it. */
+export interface AnswerReading<T> {
+  /** The keys of the outermost object that `result` looks at. */
+  readonly keys: Keys;
+  /** A list of the outermost object, which is read element by element. */
+  readonly elements?: Elements;
+  /** Throws when the answer is not as expected. */
+  result(answer: Json): T;
+}
+
+/** Reads the members of a schema. */
+export function membersOf<T extends z.ZodObject>(schema: T, pickOf = pickSmall): AnswerReading<z.infer<T>> {
+  const members = schema.keyof().options;
+  return { keys: keysOf(members), result: (answer) => schema.parse(pickOf(answer, members)) };
+}
+
+type CallResult<T> = (
+  | { readonly value: T; readonly refusal: undefined }
+  | { readonly value: undefined; readonly refusal: Refusal }
+) & {
+  /** The response to an earlier attempt was lost; that attempt may have taken effect (B4). */
+  readonly lost: boolean;
+};
+
+/**
+ * Calls a backend, with retries (B4).
+ * @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error
+ */
+export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;
+
+/** Sends one message's calls to a backend, with retries (B4). */
+export function createSending(backend: Backend): (call: Call) => Send {
+  const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
 
   /** Undefined when there is no token: that says nothing about the backend. */
   async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
@@ -46,6 +96,43 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
     }
   }
 
+  /** Logs a failure whose cause the device must not learn; the device gets an incident id. */
+  function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
+    const id = randomUUID();
+    // A message may quote the response, and the response may quote the request.
+    const text = redact(cause instanceof Error ? cause.message : String(cause), token, body);
+    const fields = { incident: id, backend: name, operation, status, cause: text.replace(/\s+/g, ' ').slice(0, 300) };
+    backend.log.error(fields, 'backend call failed');
+    return new Rejection('internal_platform_error', `internal error, incident ${id}`);
+  }
+
+  /**
+   * Converts the last response of a call into its result.
+   * @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws
+   */
+  async function resultOf<T>(
+    { operation, body, expect, read }: CallRequest<T>,
+    { status, data, token, release }: HttpResponse,
+    lost: boolean,
+  ): Promise<CallResult<T>> {
+    if (status >= 400 && status < 500) {
+      const refusal = refusalOf(`${name}: ${operation}`, status, data, (words) => redact(words, token, body));
+      if (!expect?.includes(status)) throw refusal;
+      return { value: undefined, refusal, lost };
+    }
+    if (status >= 300) throw incident(operation, `HTTP ${status}`, status);
+    try {
+      return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
+    } catch (error) {
+      if (error instanceof Rejection) throw error;
+      // What the reader says of an answer is its own text, and quotes none.
+      const quotes = !(error instanceof MalformedJson || error instanceof TypeError);
+      throw incident(operation, error, status, token, quotes ? body : undefined);
+    } finally {
+      release?.();
+    }
+  }
+
   return (call) => {
     const { deviceId, correlationId, course, deadline, idempotencySeed, onOutage } = call;
     let headers: Readonly<Record<string, string>> | undefined;
@@ -53,38 +140,31 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
 
     return async (request) => {
       const { operation, method, path, body, mutates = method !== 'GET' } = request;
-      headers ??= {
-        'x-svc-device-id': deviceHeader(deviceId),
-        'x-correlation-id': headerValue(correlationId),
-      };
+      headers ??= { 'x-svc-device-id': deviceHeader(deviceId), 'x-correlation-id': headerValue(correlationId) };
       const route = `${method} ${path}`;
       const ordinal = answered?.get(route) ?? 0;
       const recorded = calls.begin(course, request);
       const { step } = recorded;
-      const outgoing: Outgoing = {
-        method,
-        path,
-        body,
-        headers: {
-          ...headers,
-          traceparent: recorded.traceparent,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
-        },
+      const outgoingHeaders = {
+        ...headers,
+        traceparent: recorded.traceparent,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
       };
+      const outgoing: Outgoing = { method, path, body, headers: outgoingHeaders };
       let lost = false;
       let failure = '';
       let begun: Retries | undefined;
       const retries = () => {
-        begun ??= createRetries(options.retries, deadline, waitingFor);
+        begun ??= createRetries(backend.retries, deadline, waitingFor);
         return begun;
       };
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
-
       const waitsForCircuit = () => {
         step.waitsFor = tokens.isOut() ? 'token' : 'circuit';
         onOutage?.();
       };
+
       try {
         for (;;) {
           step.waitsFor = 'connection';
@@ -104,35 +184,35 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
               recordOutcome(response, deviceId, timeoutMs);
             }
           } catch (error) {
-            throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
+            throw error instanceof Rejection || error instanceof Cancelled ? error : incident(operation, error);
           } finally {
             bulkhead.leave();
           }
 
           step.waitsFor = 'retry';
-          if (response === undefined) {
-            failure = 'no access token';
-            await retries().next(failure);
-            continue;
-          }
-          if (response instanceof TransportFailure) {
+          let retryAfter: string | undefined;
+          if (response === undefined) failure = 'no access token';
+          else if (response instanceof TransportFailure) {
             const { fault, sent } = response;
-            if (fault === 'answer too large') throw tooLarge(operation);
+            if (fault === 'answer too large') {
+              const excess = `was answered with over ${backend.maxAnswerBytes} bytes`;
+              throw new Rejection('response_too_large', `${name}: ${operation} ${excess}`);
+            }
             failure = fault;
             lost ||= sent;
-            await retries().next(failure);
-            continue;
-          }
-          const { status, retryAfter } = response;
-          if (!isPassing(status) || (status === 500 && retries().givesUp())) {
-            if (mutates) {
-              answered ??= new Map();
-              answered.set(route, ordinal + 1);
+          } else {
+            const { status } = response;
+            if (!isPassing(status) || (status === 500 && retries().givesUp())) {
+              if (mutates) {
+                answered ??= new Map();
+                answered.set(route, ordinal + 1);
+              }
+              return await resultOf(request, response, lost);
             }
-            return await results.resultOf(request, response, lost);
+            failure = `HTTP ${status}`;
+            lost ||= hidesEffect(status);
+            retryAfter = response.retryAfter;
           }
-          failure = `HTTP ${status}`;
-          lost ||= hidesEffect(status);
           await retries().next(failure, retryAfter);
         }
       } catch (error) {
@@ -142,5 +222,85 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
         recorded.ended();
       }
     };
+  };
+}
+
+/** A larger answer is read in slices of this size, and what else there is to do has its turn after each (R6). */
+export const sliceBytes = 256 * 1024;
+
+/** @throws MalformedJson, and what the reading throws */
+export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }: AnswerReading<T>): Promise<T> {
+  const readOn = answerReader(data, keys, elements);
+  for (;;) {
+    const answer = readOn(sliceBytes);
+    if (answer !== undefined) return result(answer);
+    await setImmediate();
+  }
+}
+
+/** Room for answers that a request keeps until its replies have been handed over, beyond what its card says (A10). */
+export interface KeepingRoom {
+  /**
+   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
+   * it may keep nothing. The wait does not count towards its time (P2).
+   * @throws Cancelled, in the promise
+   */
+  takeAll(): Promise<void> | undefined;
+}
+
+/** Of an invocation that is not authorized yet. */
+export interface Caller {
+  readonly token: string;
+  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
+  readonly isKnown: boolean;
+  readonly correlationId: string;
+  /** The call is recorded in it, and belongs to its trace. */
+  readonly course: Course;
+  readonly deadline: Deadline;
+}
+
+type CallerRequest = Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'>;
+
+export type SendAsCaller = ReturnType<typeof createSendAsCaller>;
+
+/**
+ * Sends a request once with the token of a caller, without retries, on the connections of the service's own calls (M2). The
+ * result is undefined while the circuit is open.
+ * @throws Rejection timeout_exceeded
+ * @throws Cancelled
+ */
+export function createSendAsCaller(backend: Backend) {
+  const { name, attemptTimeoutMs, attemptWith, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
+  const isOut = () => circuit.state() === 'open';
+
+  return async (request: CallerRequest, { token, isKnown, correlationId, course, deadline }: Caller) => {
+    if (isOut()) return undefined;
+    const { method, path } = request;
+    const attempt = attemptWith(staticToken(token));
+    const recorded = calls.begin(course, request);
+    const headers = {
+      'x-svc-operation': 'invoke',
+      'x-correlation-id': headerValue(correlationId),
+      traceparent: recorded.traceparent,
+    };
+    try {
+      await bulkhead.enterAsCaller(deadline, `the ${name}`, isKnown);
+      try {
+        if (isOut()) return undefined; // it may have opened during the wait
+        const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
+        recorded.sends();
+        const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
+        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
+        recordOutcomeForCaller(response);
+        return response;
+      } finally {
+        bulkhead.leaveAsCaller();
+      }
+    } catch (error) {
+      recorded.failed(error);
+      throw error;
+    } finally {
+      recorded.ended();
+    }
   };
 }

@@ -3,9 +3,6 @@ import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
 import { saidOf, tooManyFiles } from '../observing/diagnosis.ts';
 import type { TransportFault } from '../protocol/backendCalls.ts';
-import { createJoined } from './joined.ts';
-import { createLargeAnswer, type LargeAnswer, type ReadingRoom, usualAnswerBytes } from './largeAnswer.ts';
-import { createTimeouts } from './timeouts.ts';
 
 /** An attempt without a response. The message is for logs only: it may contain an address. */
 export class TransportFailure extends Error {
@@ -21,7 +18,16 @@ export class TransportFailure extends Error {
   }
 }
 
-export interface TransportSettings {
+/** Where the large answers that a process reads at a time are charged; they wait there in order of arrival. */
+export interface ReadingRoom {
+  /** Undefined when there is room at once. */
+  take(bytes: number): Promise<unknown> | undefined;
+  /** Gives back a part of what one answer has. */
+  shrink(bytes: number): void;
+  give(bytes: number): void;
+}
+
+interface TransportSettings {
   /** Most connections; further requests wait in a queue. */
   readonly connections: number;
   /** The usual limit of an attempt in ms, including the time in the queue and for connecting. */
@@ -36,25 +42,20 @@ export interface ReceivedAnswer extends AxiosResponse<Buffer> {
   release?: (() => void) | undefined;
 }
 
+/** Supports `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
 export type Adapter = (config: InternalAxiosRequestConfig) => Promise<ReceivedAnswer>;
 
-export interface Transport {
-  /** Supports `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
-  readonly adapter: Adapter;
-  /** Aborts running requests. */
-  close(): Promise<void>;
-}
-
 /** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. */
-export function createTransport(url: string, { connections, attemptTimeoutMs, room }: TransportSettings): Transport {
+export function createTransport(url: string, { connections, attemptTimeoutMs, room }: TransportSettings) {
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
-  const timeouts = createTimeouts(attemptTimeoutMs);
+  const startTimeout = createTimeouts(attemptTimeoutMs);
   const pool = openPool(origin, { connections, connectMs: attemptTimeoutMs });
 
   const adapter: Adapter = (config) =>
     new Promise((resolve, reject) => {
       const limit = config.maxContentLength ?? Number.POSITIVE_INFINITY;
+      const timeoutMs = config.timeout || attemptTimeoutMs;
       const response: ReceivedAnswer = { status: 0, statusText: '', headers: {}, data: empty, config };
       const body = createJoined(limit);
       let large: LargeAnswer | undefined;
@@ -69,8 +70,8 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
         controller?.abort(failure);
         reject(failure);
       };
-      const startTimeout = () => timeouts.start(config.timeout || attemptTimeoutMs, () => fail('no answer in time'));
-      let cancel = startTimeout();
+      const expired = () => fail('no answer in time');
+      let cancel = startTimeout(timeoutMs, expired);
 
       /** Reads on when there is room. The wait for it is no fault of the backend, whose time begins again then. */
       function takeRoom(most: number) {
@@ -81,7 +82,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
         controller?.pause();
         void large.waiting.then(() => {
           if (failure) return;
-          cancel = startTimeout();
+          cancel = startTimeout(timeoutMs, expired);
           controller?.resume();
         });
       }
@@ -109,16 +110,15 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
         onResponseEnd() {
           cancel();
           response.data = body.bytes();
-          if (large !== undefined) {
-            large.received(bytes);
-            response.release = large.release;
-          }
+          large?.received(bytes);
+          response.release = large?.release;
           resolve(response);
         },
         onResponseError(_, error) {
+          const { code = '' }: NodeJS.ErrnoException = error;
           // undici rejects the request as invalid: a defect of the service, which a retry does not help.
-          if (codeOf(error) === 'UND_ERR_INVALID_ARG') reject(error);
-          fail(controller ? 'connection lost' : (unconnected[codeOf(error) ?? ''] ?? 'no connection'), error);
+          if (code === 'UND_ERR_INVALID_ARG') reject(error);
+          fail(controller ? 'connection lost' : (unconnected[code] ?? 'no connection'), error);
         },
       };
       pool.dispatch(
@@ -132,7 +132,9 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
       );
     });
 
-  return { adapter, close: () => pool.destroy() };
+  /** Aborts running requests. */
+  const close = () => pool.destroy();
+  return { adapter, close };
 }
 
 const empty = Buffer.alloc(0);
@@ -143,4 +145,107 @@ const unconnected: Readonly<Record<string, TransportFault>> = {
   ENFILE: tooManyFiles,
 };
 
-const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code;
+/**
+ * Calls back after a time unless cancelled before. Nearly all attempts have the same limit, so they expire in the order of their
+ * start: one timer, set for the oldest, serves them all. Other limits get their own timers.
+ * @returns starts a time, and returns what cancels it
+ */
+export function createTimeouts(usualMs: number): (ms: number, expired: () => void) => () => void {
+  const waiting = new Map<() => void, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function tick() {
+    timer = undefined;
+    const now = performance.now();
+    for (const [expired, due] of waiting) {
+      if (due > now) {
+        timer = setTimeout(tick, Math.ceil(due - now)).unref();
+        return;
+      }
+      waiting.delete(expired);
+      expired();
+    }
+  }
+
+  return (ms, expired) => {
+    if (ms !== usualMs) {
+      const own = setTimeout(expired, ms);
+      return () => clearTimeout(own);
+    }
+    waiting.set(expired, performance.now() + ms);
+    if (timer === undefined) timer = setTimeout(tick, ms).unref();
+    return () => waiting.delete(expired);
+  };
+}
+
+const leastBytes = 16 * 1024;
+
+/**
+ * Joins the pieces of a body as they come. They are copied into one buffer that grows: thousands of pieces of a byte would
+ * hold a hundred times as much memory as the body. The only piece of most bodies is not copied.
+ * @param most bytes that will come, as far as is known
+ */
+export function createJoined(most = Number.POSITIVE_INFINITY) {
+  let buffer: Buffer = empty;
+  let length = 0;
+
+  return {
+    add(piece: Buffer): void {
+      const needed = length + piece.length;
+      if (length === 0) buffer = piece;
+      else {
+        if (needed > buffer.length) {
+          const larger = Buffer.allocUnsafe(Math.max(Math.min(2 * length, most), needed, leastBytes));
+          buffer.copy(larger, 0, 0, length);
+          buffer = larger;
+        }
+        piece.copy(buffer, length);
+      }
+      length = needed;
+    },
+    bytes: (): Buffer => (length === buffer.length ? buffer : buffer.subarray(0, length)),
+  };
+}
+
+/** An answer of this size needs no room but its connection (R6). */
+export const usualAnswerBytes = 64 * 1024;
+
+/** The bytes as they come, and the copy that is read. */
+const perAnswerByte = 2;
+
+/** Of the reading room of the service and of the front door. */
+export const readingBytes = 32 * 1024 * 1024;
+
+type LargeAnswer = ReturnType<typeof createLargeAnswer>;
+
+/**
+ * The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read.
+ * @param most bytes that the answer may have
+ */
+export function createLargeAnswer(room: ReadingRoom, most: number) {
+  let held = perAnswerByte * most;
+  let isTaken = true;
+  let isOver = false;
+  const waiting = room.take(held)?.then(() => {
+    isTaken = true;
+    if (isOver) room.give(held);
+  });
+  if (waiting !== undefined) isTaken = false;
+
+  return {
+    /** Undefined when there was room at once. */
+    waiting,
+    /** All of it is there. */
+    received(bytes: number): void {
+      const excess = held - perAnswerByte * bytes;
+      held -= excess;
+      room.shrink(excess);
+    },
+    /** Gives the room back, or the place in the line; may be called twice. */
+    release(): void {
+      if (isOver) return;
+      isOver = true;
+      if (isTaken) room.give(held);
+    },
+  };
+}

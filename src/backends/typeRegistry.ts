@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { parseTypeRef } from '../protocol/fields.ts';
+import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, keysOf, parseJson, pick, pickSmall, tooLargeReason } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
-import type { Call, Send } from './call.ts';
-import { isDefinedBy } from './lostAnswers.ts';
+import { isDefinedBy } from './informationModel.ts';
 import { path } from './percentEncoding.ts';
+import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 
 /** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;
@@ -19,44 +18,29 @@ const typeDefinition = typeVersion.extend({
   baseTypes: z.array(z.string()).nullish(),
 });
 
-const definitionMembers = typeDefinition.keyof().options;
+const created = membersOf(typeVersion);
+const ofDefinition = membersOf(typeDefinition);
 
 /** The members that the service reads; they have room for the most names and base types of a look-up (D31). */
 const definition: AnswerReading<TypeDefinition> = {
-  keys: keysOf(definitionMembers),
+  keys: ofDefinition.keys,
   result(answer) {
     for (const [name, member] of answer.members) {
       const excess = tooLargeReason(member);
       if (excess === undefined) continue;
       throw new Rejection('response_too_large', `type registry: ${name} of the type definition ${excess}`);
     }
-    return typeDefinition.parse(pick(answer, definitionMembers));
+    return ofDefinition.result(answer);
   },
-};
-
-const created: AnswerReading<z.infer<typeof typeVersion>> = {
-  keys: keysOf(['typeId', 'version']),
-  result: (answer) => typeVersion.parse(pickSmall(answer, ['typeId', 'version'])),
 };
 
 export type TypeRegistry = ReturnType<typeof typeRegistry>;
 
 /** @param latestMs how long the latest version, or the latest of a major version, is cached (B3) */
 export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition>, latestMs: number) {
-  const at = definitionPath;
-
   return {
-    /**
-     * Undefined when the type does not exist.
-     * @param version full or major; undefined for the latest
-     */
-    getType(model: string, typeId: string, version: string | undefined): Promise<TypeDefinition | undefined> {
-      const key = JSON.stringify([model, typeId, version]);
-      return cache.get(call, key, isFullVersion(version) ? Number.POSITIVE_INFINITY : latestMs, async () => {
-        const request = { ...read, path: at(model, typeId, version) };
-        return (await send({ ...request, read: definition })).value;
-      });
-    },
+    /** Undefined when the type does not exist. @param version full or major; undefined for the latest */
+    getType: cached(send, call, cache, latestMs, definition),
 
     /**
      * Creates a type version. After a lost response, an existing version with the sent content counts as created (B4).
@@ -64,22 +48,16 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
      */
     async createType(model: string, body: string): Promise<{ typeId: string; version: string }> {
       try {
-        const { value, refusal, lost } = await send({
-          operation: 'create type definition',
-          method: 'POST',
-          path: path`/modelDefinitions/${model}/types`,
-          body,
-          expect: [409],
-          read: created,
-        });
+        const request = { operation: 'create type definition', method: 'POST', body, expect: [409] } as const;
+        const target = path`/modelDefinitions/${model}/types`;
+        const { value, refusal, lost } = await send({ ...request, path: target, read: created });
         if (!refusal) return value;
         const sent = parseJson(body);
         const named = typeVersion.safeParse(pickSmall(sent, ['typeId', 'version'])).data;
         if (!lost || named === undefined || !isFullTypeRef(named)) throw refusal; // D1
-        const request = { ...read, path: at(model, named.typeId, named.version) };
         const whole: AnswerReading<Json> = { keys: keysOf(sent.members.keys()), result: (answer) => answer };
-        const { value: stored } = await send({ ...request, read: whole });
-        if (stored && isDefinedBy(sent, stored)) return named;
+        const stored = await send({ ...read, path: definitionPath(model, named.typeId, named.version), read: whole });
+        if (stored.value && isDefinedBy(sent, stored.value)) return named;
         throw refusal;
       } finally {
         cache.forget(call.deviceId);
@@ -88,7 +66,17 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
   };
 }
 
-export const definitionPath = (model: string, typeId: string, version: string | undefined): string =>
+/** Reads types of which earlier answers are kept (B3); undefined for one that does not exist. */
+const cached =
+  <T>(send: Send, call: Call, cache: Cache<T>, latestMs: number, reading: AnswerReading<T>) =>
+  (model: string, typeId: string, version: string | undefined): Promise<T | undefined> => {
+    const ttlMs = isFullVersion(version) ? Number.POSITIVE_INFINITY : latestMs;
+    return cache.get(call, JSON.stringify([model, typeId, version]), ttlMs, async () => {
+      return (await send({ ...read, path: definitionPath(model, typeId, version), read: reading })).value;
+    });
+  };
+
+const definitionPath = (model: string, typeId: string, version: string | undefined): string =>
   version === undefined
     ? path`/modelDefinitions/${model}/types/${typeId}`
     : path`/modelDefinitions/${model}/types/${typeId}/versions/${version}`;
@@ -102,3 +90,91 @@ export const isFullVersion = (version: string | undefined): boolean =>
 /** Whether type id and version of a body can be used as segments of a path. */
 const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string }): boolean =>
   parseTypeRef(`${typeId}@${version}`)?.version?.includes('.') ?? false;
+
+/** Data types by input name. */
+export type DeclaredInputs = ReadonlyMap<string, string>;
+
+export interface MethodDeclaration {
+  /** Undefined when the method declares no inputs. */
+  readonly inputs: DeclaredInputs | undefined;
+}
+
+/** The methods that a type declares itself. */
+export interface TypeMethods {
+  readonly methods: ReadonlyMap<string, MethodDeclaration>;
+  readonly baseTypes: readonly string[];
+}
+
+/** What is known of a type and its base types. */
+export interface Lineage {
+  /** The nearest first; empty when the registry does not know the type itself. */
+  readonly types: readonly TypeMethods[];
+  /** References to types that the registry does not know. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * The declaration of a method: a type that declares it again keeps the inputs of its base types, and of an input that is
+ * declared twice the nearest declaration counts (M4). Undefined when no type declares the method.
+ */
+export function declarationIn({ types }: Lineage, method: string): MethodDeclaration | undefined {
+  const declarations = types.flatMap(({ methods }) => methods.get(method) ?? []);
+  if (declarations.length === 0) return undefined;
+  const inputs = new Map(declarations.toReversed().flatMap(({ inputs = [] }) => [...inputs]));
+  return { inputs: inputs.size > 0 ? inputs : undefined };
+}
+
+/** zod's records drop a key named `__proto__`. */
+const mapOf = <T extends z.ZodType>(member: T) =>
+  z
+    .unknown()
+    .refine((value) => typeof value === 'object' && !Array.isArray(value))
+    .transform((value) => new Map(Object.entries(value as object)))
+    .pipe(z.map(z.string(), member));
+
+const inputs = mapOf(z.object({ dataType: z.string() }).transform(({ dataType }) => dataType));
+const typeMethods = z.object({
+  methods: mapOf(z.object({ input: inputs.nullish() }).transform(({ input }) => ({ inputs: input ?? undefined })))
+    .nullish()
+    .transform((methods) => methods ?? new Map<string, MethodDeclaration>()),
+  baseTypes: z
+    .array(z.string())
+    .nullish()
+    .transform((types) => types ?? []),
+});
+const declaring: AnswerReading<TypeMethods> = membersOf(typeMethods, pick);
+
+/** Most types that are read for one method, including the type of the object. */
+const maxTypes = 64;
+
+/** @param latestMs lifetime in the cache of a type reference without a full version (B3) */
+export function lineages(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
+  const load = cached(send, call, cache, latestMs, declaring);
+
+  /** Reads the type and all its base types. @throws Rejection */
+  return async function lineageOf(model: string, type: TypeRef): Promise<Lineage> {
+    const refs = new Map([[nameOf(type), type]]);
+    const types: TypeMethods[] = [];
+    const unknown: string[] = [];
+    // The loop includes types that are added during it; a cycle of base types adds none.
+    for (const [name, ref] of refs) {
+      const found = await load(model, ref.typeId, ref.version);
+      if (found === undefined) {
+        unknown.push(name);
+        continue;
+      }
+      types.push(found);
+      for (const text of found.baseTypes) {
+        const base = parseTypeRef(text);
+        if (base === undefined) unknown.push(text);
+        else refs.set(nameOf(base), base);
+      }
+      if (refs.size > maxTypes) {
+        throw new Rejection('http_response_error', `the type has more than ${maxTypes - 1} base types`);
+      }
+    }
+    return { types, unknown };
+  };
+}
+
+const nameOf = ({ typeId, version }: TypeRef): string => (version === undefined ? typeId : `${typeId}@${version}`);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { KeepingRoom } from '../backends/answer.ts';
 import type { BackendName, BoundBackends } from '../backends/backends.ts';
+import type { KeepingRoom } from '../backends/sending.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import { type Json, type Keys, keysOf } from '../protocol/json.ts';

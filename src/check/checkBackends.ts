@@ -1,10 +1,8 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { createAttempt } from '../backends/attempt.ts';
-import { maxAnswerBytes, openTokens } from '../backends/backendOpener.ts';
+import { createAttempt, maxAnswerBytes, probes } from '../backends/backend.ts';
+import { openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
-import { probes } from '../backends/http.ts';
-import { identityTokens } from '../backends/identityTokens.ts';
-import type { TokenSource } from '../backends/tokenSource.ts';
+import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport, TransportFailure } from '../backends/transport.ts';
 import { accessOf } from '../identity/access.ts';
 import type { Troubles } from '../log/troubles.ts';

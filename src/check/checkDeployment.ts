@@ -4,7 +4,7 @@ import { createReport } from 'telemetry/check/report.ts';
 import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { useHubTransport } from '../hub/transport/hubTransport.ts';
-import { missingOfPlatform } from '../identity/platformVariables.ts';
+import { missingOfPlatform } from '../identity/identity.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { useNetwork } from '../network/useNetwork.ts';
 import {

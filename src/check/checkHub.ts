@@ -11,18 +11,8 @@ import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { checkpointPath, readCheckpointFile } from '../hub/stores/fileStore.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
-import { isSecret } from '../identity/rotatingSecret.ts';
-import {
-  diagnoseLookUp,
-  diagnoseMethods,
-  diagnoseService,
-  diagnosisOf,
-  isLasting,
-  ofHub,
-  ofIdentity,
-  ofLookedUp,
-  type ReadingDiagnosis,
-} from '../observing/diagnosis.ts';
+import { isSecret } from '../identity/secretFiles.ts';
+import { diagnoseLookUp, diagnoseMethods, diagnoseService, diagnosisOf, isLasting, ofHub, ofIdentity, ofLookedUp, type ReadingDiagnosis } from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { isLookedUp } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';

@@ -1,6 +1,6 @@
-import { maxAnswerBytes } from '../backends/backendOpener.ts';
+import { maxAnswerBytes } from '../backends/backend.ts';
 import { cacheEntries, entryBytes } from '../backends/cache.ts';
-import { readingBytes, usualAnswerBytes } from '../backends/largeAnswer.ts';
+import { readingBytes, usualAnswerBytes } from '../backends/transport.ts';
 import { maxReceivedBytes } from '../protocol/body.ts';
 import { maxReplyBytes } from '../protocol/c2d.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';

@@ -1,5 +1,5 @@
-import type { KeepingRoom } from '../backends/answer.ts';
 import { Cancelled, type Deadline } from '../backends/deadline.ts';
+import type { KeepingRoom } from '../backends/sending.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 

@@ -3,8 +3,7 @@ import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, accountOf, isNowhere } from '../settings/derived.ts';
 import { proxiesIn } from '../settings/proxies.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
-import type { Secret } from './rotatingSecret.ts';
-import { openSecretFiles, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
+import { openSecretFiles, type Secret, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 
 /**
  * By what the clients of a service get in: a connection string with a key, which may be in a file that changes (D397), or an
@@ -15,27 +14,6 @@ export type EventsAccess =
   | { readonly namespace: string; readonly eventHub: string; readonly credential: ScopedTokens };
 export type ServiceAccess = Secret | { readonly hostName: string; readonly credential: ScopedTokens };
 export type AccountAccess = Secret | { readonly url: string; readonly credential: ScopedTokens };
-
-/** What a program can use, and how it gets in: the only place that answers this (D365). */
-export interface Access {
-  /** For the events of the hub. */
-  events(): EventsAccess;
-  /** For replies and methods. */
-  service(): ServiceAccess;
-  account(of: AccountUse): AccountAccess;
-  /** Undefined for a backend that takes the token of all backends. */
-  backend(name: BackendUse): ScopedTokens | undefined;
-  /** The token of all backends; empty when the token endpoint gives it. */
-  token(): Secret;
-  /** For the token endpoint. */
-  clientSecret(): Secret;
-  /** That others have to show at the admin port; empty when none is needed. */
-  adminToken(): Secret;
-  /** For the log: what is used, by what. */
-  ways(): Readonly<Record<string, Way>>;
-  /** Looks at no file any more. */
-  close(): void;
-}
 
 /** With `look-up`, the key of the hub, which names its event endpoint (D401). */
 type Way = 'key' | 'look-up' | 'signature' | 'token' | 'client secret' | 'identity';
@@ -55,11 +33,14 @@ type AnySettings = Pick<Settings, 'identity'> & {
   readonly network?: Settings['network'];
 };
 
+export type Access = ReturnType<typeof accessOf>;
+
 /**
+ * What a program can use, and how it gets in: the only place that answers this (D365).
  * @param telling of a program that runs for long; without it, a failure to get a token is in the troubles of its users only, and files of
  * secrets are read again only when the other side refuses what they had
  */
-export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): Access {
+export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   const { identity: own, hub, backends, store, admin } = settings;
   const identity = createIdentity({ settings: own, troubles: telling?.troubles });
   const secrets = openSecretFiles(settings, telling);
@@ -71,26 +52,25 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
     principalManager: backends.principalManagerScope,
   };
 
-  function backendWays() {
-    const shared = backends.token === '' ? 'client secret' : 'token';
-    return Object.entries(scopes).flatMap(([name, scope]) =>
-      scope === undefined ? [] : [[name, scope === '' ? shared : 'identity'] as const],
-    );
-  }
+  const sharedWay: Way = backends.token === '' ? 'client secret' : 'token';
+  const backendWays = Object.entries(scopes)
+    .filter(([, scope]) => scope !== undefined)
+    .map(([name, scope]) => [name, scope === '' ? sharedWay : 'identity'] as const);
 
   function eventsWay(): Way {
     if (hub.eventsNamespace) return 'identity';
     return hub.eventsConnectionString ? 'key' : 'look-up';
   }
 
-  function accountWay(of: AccountUse) {
+  function accountWay(of: AccountUse): Way {
     const { connectionString, accountUrl } = accountFor(of);
     if (accountUrl !== '') return 'identity';
     return /SharedAccessSignature=/.test(connectionString) ? 'signature' : 'key';
   }
 
   return {
-    events: () =>
+    /** For the events of the hub. */
+    events: (): EventsAccess =>
       hub.eventsNamespace
         ? {
             namespace: hub.eventsNamespace,
@@ -98,31 +78,38 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling): A
             credential: identity.tokensFor(own.eventsScope),
           }
         : (secrets.of('hub.eventsConnectionString') ?? hub.eventsConnectionString ?? ''),
-    service: () =>
+    /** For replies and methods. */
+    service: (): ServiceAccess =>
       hub.hostName === ''
         ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
         : { hostName: hub.hostName, credential: identity.tokensFor(own.hubScope) },
-    account(of) {
+    account(of: AccountUse): AccountAccess {
       const { connectionString, accountUrl } = accountFor(of);
       const group = isNowhere({ ...nowhere, ...settings[of] }) ? 'store' : of;
       return accountUrl === ''
         ? (secrets.of(`${group}.connectionString`) ?? connectionString)
         : { url: accountUrl, credential: identity.tokensFor(own.storageScope) };
     },
-    backend(name) {
+    /** Undefined for a backend that takes the token of all backends. */
+    backend(name: BackendUse): ScopedTokens | undefined {
       const scope = scopes[name];
       return scope ? identity.tokensFor(scope) : undefined;
     },
-    token: () => secrets.of('backends.token') ?? backends.token,
-    clientSecret: () => secrets.of('backends.clientSecret') ?? backends.clientSecret,
-    adminToken: () => secrets.of('admin.token') ?? admin?.token ?? '',
-    ways: () => ({
+    /** The token of all backends; empty when the token endpoint gives it. */
+    token: (): Secret => secrets.of('backends.token') ?? backends.token,
+    /** For the token endpoint. */
+    clientSecret: (): Secret => secrets.of('backends.clientSecret') ?? backends.clientSecret,
+    /** That others have to show at the admin port; empty when none is needed. */
+    adminToken: (): Secret => secrets.of('admin.token') ?? admin?.token ?? '',
+    /** For the log: what is used, by what. */
+    ways: (): Readonly<Record<string, Way>> => ({
       ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
       service: hub.hostName === '' ? 'key' : 'identity',
-      ...Object.fromEntries(backendWays()),
+      ...Object.fromEntries(backendWays),
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),
       ...(settings.files && settings.files.container !== '' && { files: accountWay('files') }),
     }),
+    /** Looks at no file any more. */
     close: secrets.close,
   };
 }
@@ -132,10 +119,11 @@ const nowhere: Account = { connectionString: '', accountUrl: '' };
 /** A proxy can have a password: what begins after a change goes to it with the new one. */
 function followProxies(network: Settings['network'], secrets: SecretFiles): void {
   const files = { httpsProxy: secrets.of('network.httpsProxy'), httpProxy: secrets.of('network.httpProxy') };
+  const { httpsProxy, httpProxy } = network;
   const now = () => ({
     ...network,
-    ...(files.httpsProxy && { httpsProxy: files.httpsProxy.current() }),
-    ...(files.httpProxy && { httpProxy: files.httpProxy.current() }),
+    httpsProxy: files.httpsProxy?.current() ?? httpsProxy,
+    httpProxy: files.httpProxy?.current() ?? httpProxy,
   });
   for (const file of Object.values(files)) file?.onChange(() => useProxies(proxiesIn(now())));
 }

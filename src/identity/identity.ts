@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { AccessToken, TokenCredential } from '@azure/identity';
 import { comingMoment } from '../concurrency/clocks.ts';
 import { within } from '../concurrency/within.ts';
@@ -7,17 +8,8 @@ import type { Settings } from '../settings/config.ts';
 /** Tokens for one service, in the form that all its clients take. */
 export interface ScopedTokens extends TokenCredential {
   readonly scope: string;
-  /**
-   * A token for `scope`, whatever scope is asked for: some clients have that of the public cloud fixed.
-   * @throws NoToken
-   */
+  /** A token for `scope`, whatever scope is asked for: some clients have that of the public cloud fixed. @throws NoToken */
   getToken(): Promise<AccessToken>;
-}
-
-/** The tokens of this process’s identity. */
-export interface Identity {
-  /** The same for all that ask for one scope. */
-  tokensFor(scope: string): ScopedTokens;
 }
 
 /** The platform has given no token. The message has no request and no answer. */
@@ -43,8 +35,11 @@ const freshMs = 5 * 60_000;
 /** While the platform gives none, the last one serves until the clients could do nothing with it. */
 const lastMs = 3 * 60_000;
 
-/** Loads the platform's library, which takes as much as the rest of a start, when the first token is wanted. */
-export function createIdentity({ settings, troubles, open }: IdentityOptions): Identity {
+/**
+ * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, when the
+ * first token is wanted.
+ */
+export function createIdentity({ settings, troubles, open }: IdentityOptions) {
   const load = open ?? (async () => (await import('./platform.ts')).platformCredential(settings));
   let credential: Promise<TokenCredential> | undefined;
   const known = new Map<string, ScopedTokens>();
@@ -96,7 +91,8 @@ export function createIdentity({ settings, troubles, open }: IdentityOptions): I
   }
 
   return {
-    tokensFor(scope) {
+    /** The same for all that ask for one scope. */
+    tokensFor(scope: string): ScopedTokens {
       const tokens = known.get(scope) ?? tokensOf(scope);
       known.set(scope, tokens);
       return tokens;
@@ -110,4 +106,30 @@ const still = () => ({});
 function causeOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return `${name}: ${message.split(/[\r\n]/, 1)[0]}`.slice(0, 300);
+}
+
+/** What the platform should have given the process for its identity, and has not: one sentence for each fault (D365). */
+export function missingOfPlatform(
+  { kind, clientId }: Settings['identity'],
+  env: NodeJS.ProcessEnv,
+  isReadable = canRead,
+): string[] {
+  if (kind !== 'workload') return [];
+  const needed = ['AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE', ...(clientId === '' ? ['AZURE_CLIENT_ID'] : [])];
+  const missing = needed.filter((name) => !env[name]);
+  const file = env['AZURE_FEDERATED_TOKEN_FILE'] ?? '';
+  return [
+    ...missing.map(
+      (name) => `identity.kind: IDENTITY=workload needs ${name}, which the platform sets for a service account`,
+    ),
+    ...(file !== '' && !isReadable(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
+  ];
+}
+
+function canRead(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').trim() !== '';
+  } catch {
+    return false;
+  }
 }

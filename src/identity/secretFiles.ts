@@ -7,17 +7,51 @@ import { secretFiles } from '../settings/constants.ts';
 import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secretFile.ts';
 import { addSecret } from '../settings/secrets.ts';
 import { settingIn } from '../settings/settingsFile.ts';
-import type { RotatingSecret } from './rotatingSecret.ts';
 
-/** The secrets of a program that are in files. */
-export interface SecretFiles {
+/** A secret in a file, which can change while the program runs (D397). */
+export interface RotatingSecret {
+  current(): string;
   /**
-   * Undefined for one that is in no file.
-   * @param path of its setting
+   * The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never
+   * rejects.
    */
-  of(path: string): RotatingSecret | undefined;
-  close(): void;
+  renew(refused: string): Promise<string>;
+  /**
+   * @param listener called after each change
+   * @returns ends that
+   */
+  onChange(listener: () => void): () => void;
 }
+
+/** A secret of the settings: fixed, or in a file. */
+export type Secret = string | RotatingSecret;
+
+export const isSecret = (access: unknown): access is Secret =>
+  typeof access === 'string' || (typeof access === 'object' && access !== null && 'renew' in access);
+
+export const currentOf = (secret: Secret): string => (typeof secret === 'string' ? secret : secret.current());
+
+/** @param refused by the other side */
+export const renewed = async (secret: Secret, refused: string): Promise<string> =>
+  typeof secret === 'string' ? secret : secret.renew(refused);
+
+/** A secret with what another one has: it changes with it. */
+export function derivedFrom(secret: Secret, make: (value: string) => string): Secret {
+  if (typeof secret === 'string') return make(secret);
+  const current = () => make(secret.current());
+  return {
+    current,
+    async renew(refused) {
+      if (current() === refused) await secret.renew(secret.current());
+      return current();
+    },
+    onChange: secret.onChange,
+  };
+}
+
+/** Calls the listener after each change of what is used with a key; an identity has none. @returns ends that */
+export const whenChanged = (access: unknown, listener: () => void): (() => void) =>
+  isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};
 
 /** What tells of files that cannot be used; with it, files are looked at from time to time. */
 export interface SecretFilesTelling {
@@ -35,11 +69,13 @@ const restMs = 1_000;
 
 const still = () => ({});
 
+export type SecretFiles = ReturnType<typeof openSecretFiles>;
+
 /**
  * The secrets that these settings have in files (D397).
  * @param telling undefined in a command: it reads them again only when the other side refuses the value
  */
-export function openSecretFiles(settings: object, telling?: SecretFilesTelling): SecretFiles {
+export function openSecretFiles(settings: object, telling?: SecretFilesTelling) {
   const files = secretFilesOf(settings);
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
   const lookAll = async () => {
@@ -56,7 +92,11 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling):
     telling === undefined || files.length === 0
       ? undefined
       : watchFiles({ stamps: unknown, everyMs: secretFiles.lookMs, onChange: lookAll });
-  return { of: (path) => secrets.get(path), close: () => watch?.close() };
+  return {
+    /** By the path of the setting; undefined for a secret that is in no file. */
+    of: (path: string): RotatingSecret | undefined => secrets.get(path),
+    close: () => watch?.close(),
+  };
 }
 
 function rotating(

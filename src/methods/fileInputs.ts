@@ -1,5 +1,5 @@
 import type { Deadline } from '../backends/deadline.ts';
-import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
+import type { DeclaredInputs } from '../backends/typeRegistry.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';

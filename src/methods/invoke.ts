@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
-import type { MethodBackends } from '../backends/methodBackends.ts';
-import {
-  type DeclaredInputs,
-  declarationIn,
-  type Lineage,
-  type MethodDeclaration,
-} from '../backends/methodDeclarations.ts';
+import type { MethodBackends } from '../backends/backends.ts';
+import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { listed, quoted } from '../protocol/details.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
 import { createDeadline } from '../backends/deadline.ts';
-import { createJoined } from '../backends/joined.ts';
+import { createJoined } from '../backends/transport.ts';
 import { placeIn, quoted } from '../protocol/details.ts';
 import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createDeadline, type Deadline } from '../backends/deadline.ts';
-import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
+import { createDeadline, type Deadline, Cancelled } from '../backends/deadline.ts';
+import type { MethodBackends } from '../backends/backends.ts';
 import type { LogLines } from '../log/log.ts';
 import type { InvocationCourse, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
+import type { InvocableObject } from '../backends/objectForCaller.ts';
 import { shortened } from '../protocol/details.ts';
 import { isGuid, isModelId, path as pathForm } from '../protocol/fields.ts';
 import { MalformedJson } from '../protocol/json.ts';

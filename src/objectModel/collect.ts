@@ -1,6 +1,6 @@
-import type { KeepingRoom } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import type { KeepingRoom } from '../backends/sending.ts';
 import { inOrder } from '../concurrency/inOrder.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';

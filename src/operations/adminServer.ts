@@ -4,7 +4,7 @@ import { type ClientLimits, createLimitedServer, type Listening, listen } from '
 import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
 import type { PageFiles } from '../../page/server/pageFiles.ts';
-import { currentOf, renewed, type Secret } from '../identity/rotatingSecret.ts';
+import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
 
 /** What can be asked on one path. */
 export interface AdminRoute {

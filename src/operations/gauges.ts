@@ -1,5 +1,5 @@
 import type { Backends } from '../backends/backends.ts';
-import type { BackendState } from '../backends/state.ts';
+import type { BackendState } from '../backends/circuit.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import type { Budget } from '../engine/budget/budget.ts';
 import type { Pace } from '../engine/budget/pace.ts';

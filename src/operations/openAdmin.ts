@@ -4,7 +4,7 @@ import type { Listening } from 'telemetry/listening.ts';
 import type { SecretList } from 'telemetry/secretList.ts';
 import { z } from 'zod';
 import { createPageFiles } from '../../page/server/pageFiles.ts';
-import type { Secret } from '../identity/rotatingSecret.ts';
+import type { Secret } from '../identity/secretFiles.ts';
 import type { Log, LogLines } from '../log/log.ts';
 import { currentTroubles } from '../log/troubles.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';

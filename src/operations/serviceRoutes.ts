@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BackendName, Backends } from '../backends/backends.ts';
-import type { BackendState } from '../backends/state.ts';
+import type { BackendState } from '../backends/circuit.ts';
 import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
 import type { DeviceWork } from '../engine/order/deviceWork.ts';

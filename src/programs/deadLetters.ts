@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { useHubTransport } from '../hub/transport/hubTransport.ts';
-import { missingOfPlatform } from '../identity/platformVariables.ts';
+import { missingOfPlatform } from '../identity/identity.ts';
 import { createLog } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
 import { runCommand } from '../operations/commands.ts';

@@ -1,6 +1,6 @@
 import { withFields } from 'telemetry/log.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
-import { readingBytes } from '../backends/largeAnswer.ts';
+import { readingBytes } from '../backends/transport.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
@@ -10,7 +10,7 @@ import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { type Access, accessOf } from '../identity/access.ts';
-import { currentOf, isSecret, renewed, whenChanged } from '../identity/rotatingSecret.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../identity/secretFiles.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';

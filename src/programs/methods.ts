@@ -1,4 +1,4 @@
-import { missingOfPlatform } from '../identity/platformVariables.ts';
+import { missingOfPlatform } from '../identity/identity.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
 import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';

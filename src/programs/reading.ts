@@ -14,7 +14,7 @@ import { createOwnerships, type Ownerships } from '../hub/reading/ownerships.ts'
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Access, EventsAccess } from '../identity/access.ts';
-import { currentOf, derivedFrom, isSecret, type Secret } from '../identity/rotatingSecret.ts';
+import { currentOf, derivedFrom, isSecret, type Secret } from '../identity/secretFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';

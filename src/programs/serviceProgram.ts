@@ -1,4 +1,4 @@
-import { missingOfPlatform } from '../identity/platformVariables.ts';
+import { missingOfPlatform } from '../identity/identity.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { usedDirectories } from '../settings/directories.ts';

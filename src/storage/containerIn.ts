@@ -1,7 +1,7 @@
 import { ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import type { AccountAccess } from '../identity/access.ts';
-import { currentOf, isSecret, renewed } from '../identity/rotatingSecret.ts';
+import { currentOf, isSecret, renewed } from '../identity/secretFiles.ts';
 
 /**
  * Attempts are counted here, not in the client. The agent, which the client passes on without declaring it, keeps it from looking for a

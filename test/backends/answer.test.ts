@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAnswer, sliceBytes } from '../../src/backends/answer.ts';
+import { readAnswer, sliceBytes } from '../../src/backends/sending.ts';
 import { keysOf } from '../../src/protocol/json.ts';
 
 const keys = keysOf(['x', 'end']);

@@ -1,8 +1,8 @@
 import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
-import { createAttempt } from '../../src/backends/attempt.ts';
+import { createAttempt } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { NoAccessToken } from '../../src/backends/tokenSource.ts';
+import { NoAccessToken } from '../../src/backends/tokens.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { rejection } from './harness.ts';
 

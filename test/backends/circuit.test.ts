@@ -24,7 +24,7 @@ function circuit(health: boolean[] = [], retryAfterMs = 0) {
     troubles,
     probe: async () => {
       probes.push(performance.now() - began);
-      return { healthy: health.shift() ?? false, retryAfterMs };
+      return health.shift() ? undefined : retryAfterMs;
     },
   });
   onTestFinished(() => {

@@ -1,9 +1,13 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
+import { backendSettings, createBackend } from '../../src/backends/backend.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
-import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { createRedaction } from '../../src/backends/redaction.ts';
+import { type Call, createSending } from '../../src/backends/sending.ts';
+import { staticToken } from '../../src/backends/tokens.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { courseOf, recordingLog } from '../support/observed.ts';
@@ -54,6 +58,20 @@ export function scripted(script: Script, changes: Partial<typeof settings> = {},
     played.verify();
   });
   return { ...backends.bind(callOf()), backends, script: played, log };
+}
+
+/** The information model alone, behind an adapter of the test. */
+export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>) {
+  const log = recordingLog();
+  const backend = createBackend({
+    ...{ backend: 'informationModel', url: 'http://im.invalid', redact: createRedaction([]), log },
+    tokens: staticToken('ours'),
+    troubles: createTroubles(log),
+    settings: backendSettings({ attemptTimeoutSeconds: 5, connections: 1 }),
+    ...parts,
+  });
+  onTestFinished(() => backend.close());
+  return { backend, log, bind: createSending(backend) };
 }
 
 /** A real HTTP server on a free port, gone after the test. */

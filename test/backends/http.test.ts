@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
-import type { CallRequest } from '../../src/backends/call.ts';
-import { createRedaction } from '../../src/backends/redaction.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
-import { createCallResults } from '../../src/backends/response.ts';
+import type { Adapter } from '../../src/backends/transport.ts';
 import { keysOf } from '../../src/protocol/json.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted, settings, settled } from './harness.ts';
+import { callOf, openBackend, rejection, scripted, settings, settled } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';
@@ -205,19 +203,19 @@ describe('the outcome of a call', () => {
     ['quotes no value of the request', Error, 'no such name: “…”'],
     ['is in the words of the service', TypeError, 'no such name: “pump-17”'],
   ])('of an answer that cannot be read has a cause that %s', async (_, Failure, cause) => {
-    const log = recordingLog();
-    const { resultOf } = createCallResults('type registry', log, createRedaction([]));
-    const request: CallRequest<unknown> = {
-      ...{ operation: 'create type definition', method: 'POST', path: '/types', body: '{"typeId":"pump-17"}' },
-      read: {
-        keys: keysOf([]),
-        result: () => {
-          throw new Failure('no such name: “pump-17”');
-        },
+    const adapter: Adapter = async (config) => ({
+      ...{ status: 200, statusText: '', headers: {}, data: Buffer.from('{}'), config },
+    });
+    const { bind, log } = openBackend({ adapter });
+    const read = {
+      keys: keysOf([]),
+      result: () => {
+        throw new Failure('no such name: “pump-17”');
       },
     };
-    const answer = { status: 200, data: Buffer.from('{}'), retryAfter: undefined, token: 'static-token' };
-    expect((await rejection(resultOf(request, answer, false))).code).toBe('internal_platform_error');
+    const request = { operation: 'create type definition', method: 'POST', path: '/types', read } as const;
+    const work = bind(callOf())({ ...request, body: '{"typeId":"pump-17"}' });
+    expect((await rejection(work)).code).toBe('internal_platform_error');
     expect(log.lines[0]?.fields['cause']).toBe(cause);
   });
 

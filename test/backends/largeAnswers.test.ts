@@ -1,15 +1,11 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backendOpener.ts';
-import { createBackend } from '../../src/backends/http.ts';
+import { expect, it, vi } from 'vitest';
 import { informationModel } from '../../src/backends/informationModel.ts';
-import { createLargeAnswer } from '../../src/backends/largeAnswer.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
-import { staticToken } from '../../src/backends/tokenSource.ts';
-import type { Adapter } from '../../src/backends/transport.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { courseOf, recordingLog } from '../support/observed.ts';
+import { createSendAsCaller } from '../../src/backends/sending.ts';
+import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
+import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf } from './harness.ts';
+import { callOf, openBackend } from './harness.ts';
 
 withFakeTimers();
 
@@ -28,16 +24,9 @@ function answering(data: string) {
       config,
       release: () => void released.push(true),
     }) as never;
-  const log = recordingLog();
-  const backend = createBackend({
-    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact: (text: string) => text, log },
-    tokens: staticToken('ours'),
-    troubles: createTroubles(log),
-    settings: backendSettings({ attemptTimeoutSeconds: 5, connections: 1 }),
-  });
-  onTestFinished(() => backend.close());
-  const readObject = createObjectReader(backend.onceFor);
-  return { backend, released, readObject, calls: informationModel(backend.bind(callOf())) };
+  const { backend, bind } = openBackend({ adapter });
+  const readObject = createObjectReader(createSendAsCaller(backend));
+  return { backend, released, readObject, calls: informationModel(bind(callOf())) };
 }
 
 type Answering = ReturnType<typeof answering>;

@@ -1,17 +1,15 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backendOpener.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
-import { createRedaction } from '../../src/backends/redaction.ts';
-import { staticToken } from '../../src/backends/tokenSource.ts';
+import { createSendAsCaller } from '../../src/backends/sending.ts';
+import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
 import type { TransportFault } from '../../src/protocol/backendCalls.ts';
-import { courseOf, recordingLog } from '../support/observed.ts';
+import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection } from './harness.ts';
+import { callOf, openBackend, rejection } from './harness.ts';
 
 // Look-ups with the tokens of callers: places, circuit, answers (M2, M14, D45).
 
@@ -50,16 +48,12 @@ function informationModel({ connections = 1 } = {}) {
         fail: (fault) => reject(new TransportFailure(fault, true)),
       });
     });
-  const log = recordingLog();
   const renew = vi.fn(async () => 'another-of-our-tokens');
-  const backend = createBackend({
-    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact: createRedaction([]), log },
-    tokens: { ...staticToken(ours), renew },
-    troubles: createTroubles(log),
+  const { backend, bind, log } = openBackend({
+    ...{ adapter, tokens: { ...staticToken(ours), renew } },
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });
-  onTestFinished(() => backend.close());
-  const readObject = createObjectReader(backend.onceFor);
+  const readObject = createObjectReader(createSendAsCaller(backend));
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),
@@ -70,9 +64,7 @@ function informationModel({ connections = 1 } = {}) {
       }),
     /** A call with our own token, as a message makes it. */
     callOurselves: () =>
-      backend
-        .bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' })
-        .catch(() => undefined),
+      bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' }).catch(() => undefined),
   };
 }
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backends as Reference, startBackends } from '../../sandbox/backends/backends.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { InformationModel } from '../../src/backends/informationModel.ts';
+import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
-import { type Json, parseJson } from '../../src/protocol/json.ts';
+import { type Json, keysOf, parseJson } from '../../src/protocol/json.ts';
 import { recordingLog } from '../support/observed.ts';
 import { callOf, rejection, settings } from './harness.ts';
 
@@ -128,5 +129,66 @@ describe('the clients and the reference backends', () => {
     reference.token.revokeAll();
     expect(await as('pump-1').informationModel.getModel(o1, 'svc.device')).toBeDefined();
     expect(log.lines).toEqual([]);
+  });
+});
+
+const id = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
+const long = 'n'.repeat(1_024);
+
+describe('a reference', () => {
+  it.each([
+    [['contains'], '"contains"', true],
+    [['contains'], '"holds"', false],
+    [['contains', 'holds'], '"holds"', true],
+    [['contains'], '"cont\\u0061ins"', true],
+    [[long], `"${long}"`, true],
+    [[`${long}n`], `"${long}n"`, true],
+    [[`${long}n`], `"${long}m"`, false],
+    [['contains', `${long}n`], '"contains"', true],
+    [['\ud800'], '"\\ud800"', true],
+    [['contains', '\ud800'], '"\\ud800"', true],
+  ])('has one of the names, row %#', (names, name, isOne) =>
+    expect(isNamed(new Set(names))(parseJson(`{"name":${name}}`))).toBe(isOne),
+  );
+
+  it.each(['{}', '{"name":1}'])('without a name is a fault of the backend: %s', (text) =>
+    expect(() => isNamed(new Set(['a']))(parseJson(text))).toThrow(new TypeError('expected a reference with a name')),
+  );
+
+  it.each([
+    ['m', id],
+    ['other', undefined],
+  ])('leads to the object whose model is %s', (model, objectId) => {
+    const reference = parseJson(`{"to":{"objectId":"${id}","model":"m"}}`);
+    expect(objectOf(model)(reference)).toBe(objectId);
+  });
+
+  it.each([
+    '{}',
+    '{"to":1}',
+    '{"to":{"model":"m"}}',
+    '{"to":{"model":"other"}}',
+    `{"to":{"objectId":"${id}"}}`,
+    `{"to":{"objectId":"${id}","model":1}}`,
+    '{"to":{"objectId":"x","model":"m"}}',
+  ])('without an object is a fault of the backend: %s', (text) =>
+    expect(() => objectOf('m')(parseJson(text))).toThrow(new TypeError('expected a reference to an object model')),
+  );
+
+  it.each([
+    ['{}', false],
+    ['{"attributes":{}}', false],
+    ['{"attributes":{"isParent":true}}', true],
+    ['{"attributes":{"isParent":false}}', false],
+    ['{"attributes":{"isParent":"true"}}', false],
+    ['{"attributes":{"another":true}}', false],
+  ])('is marked by an attribute that is true: %s', (text, isOne) =>
+    expect(isMarked(parseJson(text), keysOf(['isParent']))).toBe(isOne),
+  );
+
+  it('has an object of attributes, or none', () => {
+    expect(attributesOf(parseJson('{}')).text).toBe('{}');
+    const fault = new TypeError('expected attributes to be an object');
+    expect(() => attributesOf(parseJson('{"attributes":[]}'))).toThrow(fault);
   });
 });

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { deviceHeader, headerValue } from '../../src/backends/percentEncoding.ts';
 import { refusalOf } from '../../src/backends/refusal.ts';
+import { Rejection } from '../../src/protocol/rejection.ts';
 
 const refusal = (answer: string) => refusalOf('backend: work', 409, Buffer.from(answer), (words) => words);
 const said = (title: string) =>
@@ -24,4 +26,20 @@ it.each([
 ])('an answer that says nothing usable has no words and an empty meta, row %#', (answer) => {
   const { details, meta, status } = refusal(answer);
   expect({ details, meta, status }).toEqual({ details: 'backend: work failed with HTTP 409', meta: {}, status: 409 });
+});
+
+describe('the value of a header', () => {
+  it.each([
+    ['512 bytes', 'a'.repeat(512), 'a'.repeat(512)],
+    ['513 bytes', 'a'.repeat(513), 'a'.repeat(512)],
+    ['a character that ends with byte 512', `${'a'.repeat(506)}éb`, `${'a'.repeat(506)}%C3%A9`],
+    ['a character that ends with byte 513', `${'a'.repeat(507)}éb`, 'a'.repeat(507)],
+    ['half a surrogate pair', 'a\ud800b', 'a%EF%BF%BDb'],
+  ])('is encoded, and cut between characters: %s', (_, value, header) => expect(headerValue(value)).toBe(header));
+
+  it('is never a part of a device id', () => {
+    expect(deviceHeader('a'.repeat(512))).toBe('a'.repeat(512));
+    const tooLong = new Rejection('validation_error', 'the device id is longer than 512 bytes when percent-encoded');
+    expect(() => deviceHeader('a'.repeat(513))).toThrow(tooLong);
+  });
 });

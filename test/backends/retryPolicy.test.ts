@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createAccessRecorder } from '../../src/backends/attemptOutcome.ts';
+import type { HttpResponse } from '../../src/backends/backend.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
@@ -8,7 +8,7 @@ import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted, settings } from './harness.ts';
+import { callOf, openBackend, rejection, scripted, settings } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';
@@ -119,7 +119,8 @@ describe('HTTP 401', () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
     onTestFinished(() => troubles.close());
-    for (const name of ['type registry', 'information model']) createAccessRecorder(name, troubles)(401);
+    for (const backend of ['typeRegistry', 'informationModel'] as const)
+      openBackend({ backend, troubles }).backend.recordOutcome({ status: 401 } as HttpResponse, 'd1', 1_000);
     expect(log.lines.map(({ fields }) => fields)).toEqual([
       { backend: 'type registry' },
       { backend: 'information model' },

@@ -1,18 +1,15 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backendOpener.ts';
+import { backendSettings } from '../../src/backends/backend.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { createBackend } from '../../src/backends/http.ts';
-import { createRedaction } from '../../src/backends/redaction.ts';
-import { staticToken } from '../../src/backends/tokenSource.ts';
+import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { shownWork } from '../../src/operations/serviceRoutes.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, settings } from './harness.ts';
+import { callOf, openBackend, rejection, settings } from './harness.ts';
 
 // A token endpoint that is out is no outage of the backends: it is told as a part of its own, and calls wait for it.
 
@@ -180,9 +177,8 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
   let ended: Promise<boolean> | undefined;
   const began = performance.now();
   const sentAt: number[] = [];
-  const backend = createBackend({
-    ...{ backend: 'informationModel', url: 'https://im.invalid', redact: createRedaction([]) },
-    ...{ log: recordingLog(), troubles: createTroubles(recordingLog()), settings: backendSettings(settings) },
+  const { bind } = openBackend({
+    settings: backendSettings(settings),
     tokens: { ...staticToken('t'), isOut: () => ended !== undefined, untilBack: () => ended },
     async adapter(config) {
       sentAt.push(performance.now() - began);
@@ -191,8 +187,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
       return { status, statusText: '', headers: { 'retry-after': '200' }, data: Buffer.from(''), config };
     },
   });
-  onTestFinished(() => backend.close());
-  const work = backend.bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
+  const work = bind(callOf())({ operation: 'read object model', method: 'GET', path: '/', expect: [404] });
   await vi.advanceTimersByTimeAsync(1_000);
   ended = undefined;
   end(true);

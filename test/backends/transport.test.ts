@@ -4,9 +4,15 @@ import net, { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { usualAnswerBytes } from '../../src/backends/largeAnswer.ts';
-import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
+import {
+  createJoined,
+  createTimeouts,
+  createTransport,
+  TransportFailure,
+  usualAnswerBytes,
+} from '../../src/backends/transport.ts';
 import { createLine, type Line } from '../../src/engine/budget/line.ts';
+import { withFakeTimers } from '../support/waiting.ts';
 import { rejectionBy, serve } from './harness.ts';
 
 function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
@@ -379,4 +385,86 @@ describe('a large answer', () => {
     expect((await Promise.all(broken)).map(({ fault }) => fault)).toEqual(['connection lost', 'connection lost']);
     expect(room.inFlight()).toEqual(none);
   });
+});
+
+describe('time-outs', () => {
+  withFakeTimers();
+
+  it('call back once each at their time, from a single timer', () => {
+    const timeouts = createTimeouts(1000);
+    const began = performance.now();
+    const expired: [string, number][] = [];
+    for (const name of ['a', 'b', 'c']) {
+      timeouts(1000, () => expired.push([name, performance.now() - began]));
+      vi.advanceTimersByTime(100);
+    }
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(10_000);
+    expect(expired).toEqual([
+      ['a', 1000],
+      ['b', 1100],
+      ['c', 1200],
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('that are cancelled never call back', () => {
+    const timeouts = createTimeouts(1000);
+    const expired = vi.fn();
+    const cancel = [timeouts(1000, expired), timeouts(20, expired)];
+    for (const one of cancel) one();
+    vi.advanceTimersByTime(10_000);
+    expect(expired).not.toHaveBeenCalled();
+  });
+
+  it('of another length are just as exact', () => {
+    const timeouts = createTimeouts(1000);
+    const expired = vi.fn();
+    timeouts(1000, () => {});
+    timeouts(20, expired);
+    vi.advanceTimersByTime(19);
+    expect(expired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(expired).toHaveBeenCalledOnce();
+  });
+});
+
+it('pieces are joined although the memory of each is reused', () => {
+  const joined = createJoined();
+  joined.add(Buffer.from('-'));
+  const piece = Buffer.alloc(1);
+  let text = '-';
+  for (let index = 0; index < 100_000; index += 1) {
+    piece[0] = 0x61 + (index % 26);
+    text += piece.toString();
+    joined.add(piece);
+  }
+  expect(joined.bytes().toString() === text).toBe(true);
+  expect(joined.bytes().buffer.byteLength).toBeLessThan(2 * text.length + 16_384);
+});
+
+it('the only piece is not copied', () => {
+  const joined = createJoined();
+  const piece = Buffer.from('{}');
+  joined.add(piece);
+  expect(joined.bytes()).toBe(piece);
+});
+
+it('pieces of any size are joined, and no pieces make an empty buffer', () => {
+  const joined = createJoined();
+  expect(joined.bytes().length).toBe(0);
+  const pieces = ['', 'a', 'b'.repeat(20_000), '', 'c'.repeat(20_000), 'd'];
+  for (const piece of pieces) joined.add(Buffer.from(piece));
+  expect(joined.bytes().toString()).toBe(pieces.join(''));
+});
+
+it('many small pieces need few buffers', () => {
+  const allocated = vi.spyOn(Buffer, 'allocUnsafe');
+  try {
+    const joined = createJoined();
+    for (let index = 0; index < 100_000; index += 1) joined.add(Buffer.from('a'));
+    expect(allocated.mock.calls.length).toBeLessThan(10);
+  } finally {
+    allocated.mockRestore();
+  }
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Secret } from '../../src/identity/rotatingSecret.ts';
+import type { Secret } from '../../src/identity/secretFiles.ts';
 import { createLog } from '../../src/log/log.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';

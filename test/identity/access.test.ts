@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Access, accessOf } from '../../src/identity/access.ts';
-import { currentOf, isSecret, renewed, whenChanged } from '../../src/identity/rotatingSecret.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../../src/identity/secretFiles.ts';
 import { settingsWith } from '../support/environment.ts';
 import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';

@@ -2,8 +2,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { missingOfPlatform } from '../../src/identity/identity.ts';
 import { platformCredential } from '../../src/identity/platform.ts';
-import { missingOfPlatform } from '../../src/identity/platformVariables.ts';
 import { settings } from '../support/environment.ts';
 
 const { identity } = settings;

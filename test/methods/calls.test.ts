@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import type { Lineage, TypeMethods } from '../../src/backends/methodDeclarations.ts';
+import type { Lineage, TypeMethods } from '../../src/backends/typeRegistry.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { FileInputs } from '../../src/methods/fileInputs.ts';

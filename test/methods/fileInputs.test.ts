@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import type { DeclaredInputs } from '../../src/backends/methodDeclarations.ts';
+import type { DeclaredInputs } from '../../src/backends/typeRegistry.ts';
 import type { FileStorage, SignResult } from '../../src/hub/methods/fileStorage.ts';
 import { createFileInputs, fileNameProblem, recordedFiles, tenantFolder } from '../../src/methods/fileInputs.ts';
 import { createMeter } from '../../src/metrics/meter.ts';

@@ -1,7 +1,7 @@
 import { BlobClient, type BlobGetPropertiesResponse, BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
-import type { Secret } from '../../src/identity/rotatingSecret.ts';
+import type { Secret } from '../../src/identity/secretFiles.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
 
 // What is signed for a device (M9).

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Secret } from '../../src/identity/rotatingSecret.ts';
+import type { Secret } from '../../src/identity/secretFiles.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { BadRequest, startAdminServer } from '../../src/operations/adminServer.ts';

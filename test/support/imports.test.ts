@@ -28,7 +28,7 @@ describe('what a test reaches', () => {
   });
 
   it.each([
-    ['what it replaces', 'test/settings/everySetting.test.ts', 'src/backends/identityTokens.ts'],
+    ['what it replaces', 'test/settings/everySetting.test.ts', 'src/backends/tokens.ts'],
     ['a part of telemetry', 'test/telemetry/line.test.ts', 'telemetry/src/log.ts'],
     ['the sources of the emulator', 'test/hub/reader.test.ts', 'iot-hub-emulator/src/amqp/cbs.ts'],
     ['what it imports later', 'iot-hub-emulator/src/command/main.ts', 'iot-hub-emulator/src/hub.ts'],

@@ -1,6 +1,6 @@
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
-import { currentOf, isSecret, renewed, whenChanged } from '../../identity/rotatingSecret.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../../identity/secretFiles.ts';
 import type { MethodFailure } from '../../protocol/methodFailures.ts';
 import { clientFor } from '../replies/identityClient.ts';
 import { createHttpsRequests, type HttpsRequests, type HttpsResponse } from './httpsRequests.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { createJoined } from '../../backends/joined.ts';
+import { createJoined } from '../../backends/transport.ts';
 import { openPool } from '../../network/pool.ts';
 
 /** HTTPS for the hub's client, in place of its own, which uses Node's (D356). */

@@ -3,7 +3,7 @@ import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
-import { isSecret, whenChanged } from '../../identity/rotatingSecret.ts';
+import { isSecret, whenChanged } from '../../identity/secretFiles.ts';
 import { createTroubles } from '../../log/troubles.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';

@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type EventHubConsumerClientOptions } from '@azure/event-hubs';
 import type { EventsAccess } from '../../identity/access.ts';
-import { currentOf, isSecret } from '../../identity/rotatingSecret.ts';
+import { currentOf, isSecret } from '../../identity/secretFiles.ts';
 import { overWebSockets } from '../transport/hubTransport.ts';
 
 /** A client of the event endpoint, by its connection string, or of a routed event hub with an identity. */

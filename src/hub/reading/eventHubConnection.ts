@@ -1,7 +1,7 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { EventsAccess } from '../../identity/access.ts';
-import { currentOf, isSecret, renewed } from '../../identity/rotatingSecret.ts';
+import { currentOf, isSecret, renewed } from '../../identity/secretFiles.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { openEventClient } from './eventClient.ts';

@@ -2,7 +2,7 @@ import type { Client } from 'azure-iothub';
 import { comingMoment } from '../../concurrency/clocks.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
-import { currentOf, isSecret } from '../../identity/rotatingSecret.ts';
+import { currentOf, isSecret } from '../../identity/secretFiles.ts';
 import { overWebSockets } from '../transport/hubTransport.ts';
 import { Client as ServiceClient, ServiceTransport } from './serviceSdk.ts';
 import { serviceWebSockets } from './serviceWebSockets.ts';

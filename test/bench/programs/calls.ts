@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
-import { backendSettings } from '../../../src/backends/backendOpener.ts';
+import { backendSettings, createBackend } from '../../../src/backends/backend.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
-import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
-import { staticToken } from '../../../src/backends/tokenSource.ts';
+import { createSending } from '../../../src/backends/sending.ts';
+import { staticToken } from '../../../src/backends/tokens.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { keysOf } from '../../../src/protocol/json.ts';
 import { courseOf } from '../../support/observed.ts';
@@ -24,15 +24,17 @@ const seed = 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11';
 const silent = { info() {}, warn() {}, error() {} };
 
 function ours(port: number): () => Promise<void> {
-  const backend = createBackend({
-    backend: 'informationModel',
-    url: `http://127.0.0.1:${port}`,
-    tokens: staticToken('bench'),
-    log: silent,
-    troubles: createTroubles(silent),
-    redact: createRedaction([]),
-    settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
-  });
+  const bind = createSending(
+    createBackend({
+      backend: 'informationModel',
+      url: `http://127.0.0.1:${port}`,
+      tokens: staticToken('bench'),
+      log: silent,
+      troubles: createTroubles(silent),
+      redact: createRedaction([]),
+      settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
+    }),
+  );
   return async () => {
     const call = {
       deviceId: 'device-1',
@@ -41,7 +43,7 @@ function ours(port: number): () => Promise<void> {
       idempotencySeed: seed,
       deadline: createDeadline(300),
     };
-    const { refusal } = await backend.bind(call)({
+    const { refusal } = await bind(call)({
       operation: 'read object model',
       method: 'POST',
       path,

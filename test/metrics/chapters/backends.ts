@@ -2,7 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import { vi } from 'vitest';
 import { type BoundBackends, createBackends } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
-import { clientCredentials } from '../../../src/backends/token.ts';
+import { clientCredentials } from '../../../src/backends/tokens.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
 import type { TransportFault } from '../../../src/protocol/backendCalls.ts';

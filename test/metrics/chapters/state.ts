@@ -1,4 +1,4 @@
-import type { BackendState } from '../../../src/backends/state.ts';
+import type { BackendState } from '../../../src/backends/circuit.ts';
 import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { sleeperBytes } from '../../../src/engine/budget/sleeping.ts';

@@ -70,9 +70,9 @@ export const ofService = (places: Places): SettingRows => ({
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
   ...network(places),
   ...backends,
-  PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 2.url', pm]],
+  PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 4', pm]],
   BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
-  BACKENDS_CACHE_SECONDS: ['32', ['typeRegistry 3', 32_000], ['principalManager 2.cacheMs', 32_000]],
+  BACKENDS_CACHE_SECONDS: ['32', ['typeRegistry 3', 32_000], ['principalManager 3', 32_000]],
   DELIVERY_MAX_MESSAGES: [
     '502',
     ['createPace 0.most', 502],

@@ -1,0 +1,236 @@
+import { Axios, type AxiosAdapter } from 'axios';
+import { z } from 'zod';
+import { comingMoment } from '../concurrency/clocks.ts';
+import { NoToken, type ScopedTokens } from '../identity/identity.ts';
+import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
+import type { Troubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createRequestRecords, createOpenRequests } from '../observing/callRecords.ts';
+import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
+import { policy } from './retryPolicy.ts';
+import { createTransport, TransportFailure } from './transport.ts';
+
+/** The token endpoint gives none. This says nothing about the backends. */
+export class NoAccessToken extends Error {
+  override readonly name = 'NoAccessToken';
+}
+
+/** The source of the bearer tokens for backend calls. */
+export interface TokenSource {
+  /** The current token; a promise only while there is none. @throws NoAccessToken */
+  token(): string | Promise<string>;
+  /** A token to replace one that a backend refused. It may be the same token. @throws NoAccessToken */
+  renew(refused: string): Promise<string>;
+  /** There is no token, and the endpoint gives none: calls wait (D317). */
+  isOut(): boolean;
+  /** Undefined unless it is out. Otherwise resolves with true when there is a token, or with false when the service stops. */
+  untilBack(): Promise<boolean> | undefined;
+  /** Of the endpoint, for operators; undefined when there is none. */
+  state(): BackendState | undefined;
+  close(): Promise<void>;
+}
+
+/** A token of the settings. It changes only with its file (D397). */
+export const staticToken = (token: Secret): TokenSource => ({
+  token: () => currentOf(token),
+  renew: (refused) => renewed(token, refused),
+  isOut: () => false,
+  untilBack: () => undefined,
+  state: () => undefined,
+  close: async () => {},
+});
+
+interface Issuer {
+  /** Asks for a token. @param isRepeat whether it has been asked for in vain */
+  request(isRepeat: boolean): Promise<{ readonly token: string; readonly lifeMs: number }>;
+  /** Called at the begin of each outage. */
+  out(): void;
+  state(): Pick<BackendState, 'connections' | 'oldestMs'>;
+  close(): Promise<void>;
+}
+
+/** A token is renewed in the background after this share of its lifetime. */
+const renewAt = 0.8;
+const retryMs = 5000;
+const source = 'token endpoint';
+const still = () => ({});
+
+/** Keeps a token of a limited life, and renews it. At most one request runs at a time. */
+function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
+  let current = '';
+  let expires = 0;
+  let nextRenewal = 0;
+  let pending: Promise<string> | undefined;
+  /** No message can cause it, so that one failure begins it. */
+  let outage: (ReturnType<typeof beginOutage> & { stopProbing?: () => void }) | undefined;
+  let isClosed = false;
+  const hasToken = () => performance.now() < expires;
+
+  function endOutage(isBack: boolean) {
+    outage?.stopProbing?.();
+    outage?.end(isBack);
+    outage = undefined;
+  }
+
+  async function ask(): Promise<string> {
+    try {
+      const { token, lifeMs } = await issuer.request(outage !== undefined);
+      const now = performance.now();
+      current = token;
+      expires = now + lifeMs;
+      nextRenewal = now + lifeMs * renewAt;
+      endOutage(true);
+      troubles.clear(source, 'there is an access token for the backends');
+      return token;
+    } catch (error) {
+      nextRenewal = performance.now() + retryMs;
+      // A parser's message may quote the response, and with it a token.
+      const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
+      const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
+      // It lasts until there is a token, also while no call needs one.
+      troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
+      if (outage === undefined && !isClosed) {
+        outage = beginOutage(failureOf(error));
+        issuer.out();
+      }
+      throw new NoAccessToken('no access token');
+    } finally {
+      pending = undefined;
+    }
+  }
+
+  function fetchToken(): Promise<string> {
+    pending ??= ask();
+    return pending;
+  }
+
+  const probe = () =>
+    fetchToken().then(
+      () => undefined,
+      () => 0,
+    );
+
+  return {
+    token() {
+      if (!hasToken()) return fetchToken();
+      // The current token is still valid: no call waits for the next one, and a failure to get it is retried later.
+      if (performance.now() >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
+      return current;
+    },
+    renew: async (refused) => (current !== '' && current !== refused ? current : fetchToken()),
+    isOut: () => outage !== undefined && !hasToken(),
+    untilBack() {
+      if (outage === undefined || hasToken()) return undefined;
+      outage.stopProbing ??= probeUntilHealthy({ probe, ...policy }, () => {}, 0);
+      return outage.ended;
+    },
+    state: () => ({
+      circuit: outage ? 'open' : 'closed',
+      outage: outage && { since: outage.since, failure: outage.failure },
+      ...issuer.state(),
+    }),
+    async close() {
+      isClosed = true;
+      endOutage(false);
+      await issuer.close();
+    },
+  };
+}
+
+/** Tokens of the process's identity, for one backend (D365). */
+export const identityTokens = (credential: ScopedTokens, troubles: Troubles, meter: Meter = noMeter): TokenSource =>
+  createRenewed(
+    {
+      async request() {
+        const { token, expiresOnTimestamp } = await credential.getToken();
+        return { token, lifeMs: comingMoment(expiresOnTimestamp) - performance.now() };
+      },
+      out: createRequestRecords('tokenEndpoint', meter).out,
+      state: () => ({ connections: { inUse: 0, waiting: 0 }, oldestMs: 0 }),
+      close: async () => {},
+    },
+    troubles,
+  );
+
+interface ClientCredentials {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** Empty: no token. */
+  readonly scope: string;
+  readonly timeoutMs: number;
+  readonly troubles: Troubles;
+  readonly meter?: Meter | undefined;
+  /** Replaces the network. */
+  readonly adapter?: AxiosAdapter | undefined;
+}
+
+const answer = z.object({
+  access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  expires_in: z.coerce.number().positive().default(300),
+});
+
+const maxAnswerBytes = 64 * 1024;
+
+/** Of the client and its secret: RFC 6749 allows both. */
+const refusals: readonly number[] = [400, 401];
+
+/** Tokens from an OAuth2 token endpoint (client credentials). */
+export function clientCredentials(options: ClientCredentials): TokenSource {
+  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
+  const { origin, pathname, search } = new URL(tokenUrl);
+  const { adapter, close } = options.adapter
+    ? { adapter: options.adapter, close: async () => {} }
+    : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
+  const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
+  const { measure, repeated, out } = createRequestRecords('tokenEndpoint', meter);
+  const requests = createOpenRequests();
+
+  async function post(secret: string, isRepeat: boolean) {
+    if (isRepeat) repeated();
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret };
+    const sent = requests.begin();
+    const measured = (end: Parameters<typeof measure>[2]) => measure('fetch token', 'POST', end, requests.ended(sent));
+    try {
+      const response = await axios.request<Buffer>({
+        method: 'POST',
+        url: pathname + search,
+        data: new URLSearchParams({ ...form, ...(scope !== '' && { scope }) }).toString(),
+        timeout: timeoutMs,
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      });
+      measured(response);
+      return response;
+    } catch (error) {
+      if (error instanceof TransportFailure) measured(error);
+      throw error;
+    } finally {
+      requests.ended(sent);
+    }
+  }
+
+  async function request(isRepeat: boolean) {
+    const secret = currentOf(clientSecret);
+    let response = await post(secret, isRepeat);
+    if (refusals.includes(response.status)) {
+      // With the next secret, if there is one (D397).
+      const next = await renewed(clientSecret, secret);
+      if (next !== secret) response = await post(next, true);
+    }
+    const { status, data } = response;
+    if (status !== 200) throw Object.assign(new Error(`the token endpoint answered with HTTP ${status}`), { status });
+    const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
+    return { token, lifeMs: seconds * 1000 };
+  }
+
+  const state = () => ({ connections: { inUse: requests.count(), waiting: 0 }, oldestMs: requests.oldestMs() });
+  return createRenewed({ request, out, state, close }, troubles);
+}
+
+/** For operators: in the words for failures of backends. */
+function failureOf(error: unknown): string {
+  if (error instanceof TransportFailure) return error.fault;
+  if (error instanceof NoToken) return 'no token of the identity';
+  const { status } = error as { readonly status?: number };
+  return status === undefined ? 'unreadable answer' : `HTTP ${status}`;
+}
