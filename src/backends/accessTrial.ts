@@ -1,5 +1,4 @@
-import type { BackendKey } from '../protocol/backendCalls.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { type BackendKey, backendNames } from '../protocol/vocabulary.ts';
 import { createAttempt } from './attempt.ts';
 import { backendSettings, type CommonSettings, openTokens } from './backendOpener.ts';
 import { createDeadline } from './deadline.ts';

@@ -6,7 +6,7 @@ import type { Secret } from '../identity/rotatingSecret.ts';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { BackendKey } from '../protocol/backendCalls.ts';
+import type { BackendKey } from '../protocol/vocabulary.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { identityTokens } from './identityTokens.ts';
 import type { ReadingRoom } from './largeAnswer.ts';

@@ -1,5 +1,5 @@
 import type { Course } from '../observing/course.ts';
-import type { HttpMethod, Operation } from '../protocol/backendCalls.ts';
+import type { HttpMethod, Operation } from '../protocol/vocabulary.ts';
 import type { AnswerReading } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';

@@ -2,7 +2,7 @@ import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccessRecorder, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBulkhead } from './bulkhead.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Operation } from '../protocol/backendCalls.ts';
 import { isSegment } from '../protocol/fields.ts';
 import { keysOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { Operation } from '../protocol/vocabulary.ts';
 import type { AnswerReading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';

@@ -1,7 +1,7 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
-import type { TransportFault } from '../protocol/backendCalls.ts';
+import type { TransportFault } from '../protocol/vocabulary.ts';
 import { saidOf, tooManyFiles } from '../text/absence.ts';
 import { createJoined } from './joined.ts';
 import { createLargeAnswer, type LargeAnswer, type ReadingRoom, usualAnswerBytes } from './largeAnswer.ts';

@@ -2,11 +2,10 @@ import type { z } from 'zod';
 import type { KeepingRoom } from '../backends/answer.ts';
 import type { BackendName, BoundBackends } from '../backends/backends.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import type { Generation } from '../protocol/event.ts';
+import type { Generation, Properties } from '../protocol/event.ts';
 import { type Json, type Keys, keysOf } from '../protocol/json.ts';
-import type { Notification } from '../protocol/notification.ts';
-import type { Properties } from '../protocol/properties.ts';
 import type { Rejection } from '../protocol/rejection.ts';
+import type { Notification } from '../protocol/reply.ts';
 
 /** A message whose properties and body have passed the card's checks. */
 export interface Request<Headers = unknown, Body = unknown> {

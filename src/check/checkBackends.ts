@@ -1,7 +1,7 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { tryAccess, tryToken } from '../backends/accessTrial.ts';
 import { type Access, accessOf } from '../identity/access.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { unanswered } from './unanswered.ts';
 

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import type { BackendUrls } from './checkBackends.ts';
 

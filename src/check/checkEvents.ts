@@ -8,8 +8,7 @@ import type { StoreSettings } from '../hub/stores/openStore.ts';
 import { storedPositions } from '../hub/stores/storedPositions.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/rotatingSecret.ts';
-import { isLookedUp } from '../settings/derived.ts';
-import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
+import { hubLoginOf, hubNameOf, isLookedUp } from '../settings/derived.ts';
 import { isLasting } from '../text/absence.ts';
 
 const what = 'event endpoint';

@@ -1,7 +1,12 @@
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
-import { ConfigurationError, configDirectory, fileEffect, settingDocs } from '../settings/config.ts';
-import { proxyVariables } from '../settings/proxies.ts';
-import { unknownVariables } from '../settings/variables.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  proxyVariables,
+  settingDocs,
+  unknownVariables,
+} from '../settings/config.ts';
 
 /** The settings of a program; undefined when they are wrong, so that nothing else can be looked at. */
 export interface ReadSettings<S> {

@@ -1,4 +1,4 @@
-import { atMost } from '../concurrency/atMost.ts';
+import { atMost } from '../concurrency/waiting.ts';
 import type { AccountAccess } from '../identity/access.ts';
 import { beginningOf, ForeignFile } from '../storage/boundedReads.ts';
 import { containerIn } from '../storage/containerIn.ts';

@@ -6,19 +6,17 @@ import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/che
 import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import { findCard } from '../messages/index.ts';
+import { catalogue, findCard } from '../messages/index.ts';
 import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
-import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
-import { resultCodes } from '../protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
-import { eventId, type Generation } from '../protocol/event.ts';
+import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
+import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import { Rejection } from '../protocol/rejection.ts';
-import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
+import { nearest, Rejection } from '../protocol/rejection.ts';
+import { resultCodes } from '../protocol/vocabulary.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
-import { unknownName } from './unknownName.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
   readonly backends: Backends;
@@ -220,3 +218,20 @@ const inGeneration = (rejection: Rejection, generation: Generation): Rejection =
   rejection.code === 'validation_error'
     ? new Rejection(invalid(generation), rejection.details, rejection.fields)
     : rejection;
+
+/** Most characters of a name that are repeated. */
+const longest = 64;
+
+/** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
+export function unknownName(generation: Generation, name: string): Rejection {
+  const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
+  const property = generation === 'V2' ? 'action' : 'eventType';
+  const details = `${property} ${shown(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
+  return new Rejection('operation_not_supported', details);
+}
+
+/** In quotes, without invisible and control characters. */
+function shown(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').replaceAll('"', "'");
+  return `"${plain.length <= longest ? plain : `${plain.slice(0, longest).toWellFormed()}…`}"`;
+}

@@ -1,9 +1,15 @@
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { Arrival } from '../protocol/arrival.ts';
-import { classify, type HubEvent, senderOf, undecodedProperties, whyNotOurs } from '../protocol/event.ts';
+import {
+  type Arrival,
+  classify,
+  type HubEvent,
+  misspellingIn,
+  senderOf,
+  undecodedProperties,
+  whyNotOurs,
+} from '../protocol/event.ts';
 import { compactEvent } from '../protocol/eventMemory.ts';
-import { misspellingIn } from '../protocol/misspellings.ts';
 import type { Taps } from '../tap/taps.ts';
 
 interface ArrivalsOptions {

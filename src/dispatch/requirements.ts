@@ -1,11 +1,10 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
 import type { Card } from '../card/card.ts';
-import type { Requirement } from '../engine/order/queued.ts';
+import type { Requirement } from '../engine/order/lanes.ts';
 import { catalogue, findCard } from '../messages/index.ts';
-import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
-import { classify, eventId, type Generation, type HubEvent } from '../protocol/event.ts';
+import { type Arrival, classify, eventId, type Generation, type HubEvent } from '../protocol/event.ts';
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */
 export type RequirementOf = (arrival: Arrival) => Requirement | undefined;

@@ -2,15 +2,11 @@ import type { Card, Outcome } from '../card/card.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
-import { acknowledge } from '../protocol/acknowledgement.ts';
-import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
-import type { Delivery } from '../protocol/delivery.ts';
-import { listed } from '../protocol/details.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
-import { type Notification, notify } from '../protocol/notification.ts';
-import { Rejection } from '../protocol/rejection.ts';
-import { type Chain, createChains } from './chains.ts';
+import { listed, Rejection } from '../protocol/rejection.ts';
+import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
+import type { Delivery } from '../protocol/vocabulary.ts';
 
 /** A message after its handling or its rejection. */
 export interface HandledRequest {
@@ -159,4 +155,52 @@ function resultOf({ envelope, card, body, json, outcome, failure }: HandledReque
     properties: { ...echo?.properties, ...outcome?.properties },
     detailsKey: card?.detailsKey ?? 'details',
   } as const;
+}
+
+/**
+ * Replies of a message that are sent one after the other: those to its own device, or those to another one (A12). The message sleeps
+ * while every chain that is left waits for the full queue of its device (C4).
+ */
+export interface Chain {
+  /** @param giveUp ends the waiting */
+  sleeps(giveUp: () => void): void;
+  /** Its reply is tried again, or is settled. */
+  wakes(): void;
+  end(): void;
+}
+
+/** @returns begins a chain */
+export function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
+  let open = 0;
+  let isAsleep = false;
+  const givingUp = new Map<Chain, () => void>();
+
+  function look() {
+    const wasAsleep = isAsleep;
+    isAsleep = open > 0 && givingUp.size === open;
+    if (isAsleep && !wasAsleep)
+      sleeps(() => {
+        for (const giveUp of [...givingUp.values()]) giveUp();
+      });
+    if (!isAsleep && wasAsleep) wakes();
+  }
+
+  return () => {
+    const chain: Chain = {
+      sleeps(giveUp) {
+        givingUp.set(chain, giveUp);
+        look();
+      },
+      wakes() {
+        if (givingUp.delete(chain)) look();
+      },
+      end() {
+        open -= 1;
+        look();
+      },
+    };
+    open += 1;
+    look();
+    return chain;
+  };
 }

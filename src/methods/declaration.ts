@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import { declarationIn, type Lineage, type MethodDeclaration } from '../backends/methodDeclarations.ts';
-import { quoted } from '../protocol/details.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { nearest } from '../text/nearest.ts';
+import { nearest, quoted } from '../protocol/rejection.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { Failure } from './failure.ts';
 

@@ -1,4 +1,4 @@
-import { endsWithin } from '../concurrency/within.ts';
+import { endsWithin } from '../concurrency/waiting.ts';
 import type { DirectMethods } from '../hub/methods/directMethods.ts';
 import type { LogLines } from '../log/log.ts';
 import type { RequestHandler } from './requestHandler.ts';

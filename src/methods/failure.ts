@@ -1,5 +1,5 @@
-import { shortened } from '../protocol/details.ts';
-import { failures, type Invoked, type Reason } from '../protocol/methodFailures.ts';
+import { shortened } from '../protocol/rejection.ts';
+import { failures, type Invoked, type Reason } from '../protocol/vocabulary.ts';
 
 export interface FailureOptions {
   /** Text of the device, which is sent to the caller but not logged. */

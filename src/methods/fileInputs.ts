@@ -1,8 +1,8 @@
 import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
-import { atMost } from '../concurrency/atMost.ts';
+import { atMost } from '../concurrency/waiting.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
-import { quoted } from '../protocol/details.ts';
+import { quoted } from '../protocol/rejection.ts';
 import type { StorageError } from '../storage/storageCalls.ts';
 import type { Span } from '../tracing/span.ts';
 import { Failure } from './failure.ts';

@@ -6,7 +6,7 @@ import { serveHealth } from 'telemetry/healthServer.ts';
 import { withFields } from 'telemetry/log.ts';
 import { readingBytes } from '../backends/largeAnswer.ts';
 import { createMethodBackends } from '../backends/methodBackends.ts';
-import { endsWithin } from '../concurrency/within.ts';
+import { endsWithin } from '../concurrency/waiting.ts';
 import { createLine } from '../engine/budget/line.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';

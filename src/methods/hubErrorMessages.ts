@@ -1,5 +1,5 @@
 import type { HubError } from '../hub/methods/hubError.ts';
-import { failures, type MethodFailure, type Reason } from '../protocol/methodFailures.ts';
+import { failures, type MethodFailure, type Reason } from '../protocol/vocabulary.ts';
 import { Failure, type FailureOptions } from './failure.ts';
 
 /** Reason and message for the caller, for each failure of the hub (M8). */

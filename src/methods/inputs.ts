@@ -1,5 +1,5 @@
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
-import { listed, quoted } from '../protocol/details.ts';
+import { listed, quoted } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 import { fileNameProblem } from './fileName.ts';
 

@@ -1,6 +1,5 @@
 import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { placeIn } from '../protocol/details.ts';
 import {
   allKeys,
   answerLimits,
@@ -11,7 +10,8 @@ import {
   parseJson,
   textIn,
 } from '../protocol/json.ts';
-import { effects, type Invoked, type Reason } from '../protocol/methodFailures.ts';
+import { placeIn } from '../protocol/rejection.ts';
+import { effects, type Invoked, type Reason } from '../protocol/vocabulary.ts';
 import { Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { guid, modelId } from '../protocol/fields.ts';
-import { failures } from '../protocol/methodFailures.ts';
+import { failures } from '../protocol/vocabulary.ts';
 import { correlationForm } from './correlation.ts';
 import { errors, invocation, result } from './schemas.ts';
 

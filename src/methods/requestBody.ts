@@ -1,6 +1,6 @@
 import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
-import { placeIn } from '../protocol/details.ts';
 import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
+import { placeIn } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 import { timeoutRule } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import { effects, failures } from '../protocol/methodFailures.ts';
+import { effects, failures } from '../protocol/vocabulary.ts';
 import { correlationForm } from './correlation.ts';
 
 // JSON schemas of requests and responses, for validation and for the contract.

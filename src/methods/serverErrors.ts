@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LogLines } from '../log/log.ts';
-import { quoted } from '../protocol/details.ts';
 import { MalformedJson } from '../protocol/json.ts';
+import { quoted } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 import { timeoutRule } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Report } from './producer.ts';
 import type { ProgramResource } from './resource.ts';

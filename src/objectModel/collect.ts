@@ -1,7 +1,7 @@
 import type { KeepingRoom } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
-import { inOrder } from '../concurrency/inOrder.ts';
+import { inOrder } from '../concurrency/waiting.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { keptOf } from './storedModel.ts';

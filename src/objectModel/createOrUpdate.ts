@@ -5,10 +5,15 @@ import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { createRelatedModels, type RelatedModels } from './relatedModels.ts';
-import { locate, type ModelIdentity, type RegisteredModel, registered } from './storedModel.ts';
-import { uniqueProperties } from './uniqueProperties.ts';
-import { createUniqueValues } from './uniqueValues.ts';
+import {
+  createRelatedModels,
+  locate,
+  type ModelIdentity,
+  type RegisteredModel,
+  type RelatedModels,
+  registered,
+} from './storedModel.ts';
+import { createUniqueValues, uniqueProperties } from './unique.ts';
 
 /** What a device asks for with `model.create` or `Svc.Device.Created`. */
 export interface Registration {

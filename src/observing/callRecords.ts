@@ -1,13 +1,13 @@
 import { statusValue } from 'telemetry/meter.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import {
   type BackendKey,
   backendNames,
   type HttpMethod,
   type Operation,
   type TransportFault,
-} from '../protocol/backendCalls.ts';
-import { Rejection } from '../protocol/rejection.ts';
+} from '../protocol/vocabulary.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 import { beginStep, type Course, type Step } from './course.ts';
 import { createOpenRequests } from './openRequests.ts';

@@ -1,4 +1,4 @@
-import type { Invoked, Reason } from '../protocol/methodFailures.ts';
+import type { Invoked, Reason } from '../protocol/vocabulary.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 
 /** What the log, the tap and the traces say of an invocation: values in, fields out. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statusValue } from 'telemetry/meter.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { MethodFailure } from '../protocol/methodFailures.ts';
+import type { MethodFailure } from '../protocol/vocabulary.ts';
 import type { Publish, Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type Course } from './course.ts';

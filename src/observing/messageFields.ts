@@ -1,12 +1,9 @@
 import { timeOfDay } from '../concurrency/clocks.ts';
-import type { Arrival } from '../protocol/arrival.ts';
-import type { Reply } from '../protocol/c2d.ts';
-import { resultCodes } from '../protocol/codes.ts';
-import type { DropReason } from '../protocol/delivery.ts';
-import { firstOf } from '../protocol/details.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import type { HubEvent } from '../protocol/event.ts';
-import type { Rejection } from '../protocol/rejection.ts';
+import type { Arrival, HubEvent } from '../protocol/event.ts';
+import { firstOf, type Rejection } from '../protocol/rejection.ts';
+import type { Reply } from '../protocol/reply.ts';
+import { type DropReason, resultCodes } from '../protocol/vocabulary.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 import type { CallTimes } from './course.ts';
 

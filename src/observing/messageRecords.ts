@@ -1,14 +1,12 @@
 import { other } from 'telemetry/declaration.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { Arrival } from '../protocol/arrival.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
-import type { Reply } from '../protocol/c2d.ts';
-import { type ResultCode, resultCodes } from '../protocol/codes.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import type { Generation } from '../protocol/event.ts';
+import type { Arrival, Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Rejection } from '../protocol/rejection.ts';
+import type { Reply } from '../protocol/reply.ts';
+import { backendNames, type ResultCode, resultCodes } from '../protocol/vocabulary.ts';
 import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Course } from './course.ts';

@@ -1,5 +1,5 @@
-import type { Reply } from '../protocol/c2d.ts';
-import type { Delivery, RefusalReason } from '../protocol/delivery.ts';
+import type { Reply } from '../protocol/reply.ts';
+import type { Delivery, RefusalReason } from '../protocol/vocabulary.ts';
 import type { Attributes } from '../tracing/span.ts';
 import { beginStep, type Course } from './course.ts';
 

@@ -1,6 +1,6 @@
 import type { BackendState } from '../backends/state.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { BackendKey } from '../protocol/backendCalls.ts';
+import type { BackendKey } from '../protocol/vocabulary.ts';
 
 type States = Readonly<Partial<Record<BackendKey, BackendState>>>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { home } from '../settings/home.ts';
+import { home } from '../settings/derived.ts';
 
 /** Which build runs, for the first line of the log. */
 interface Build {

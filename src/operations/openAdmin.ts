@@ -4,8 +4,7 @@ import { createPageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../identity/rotatingSecret.ts';
 import type { Log } from '../log/log.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { redactedSettings } from '../settings/redacted.ts';
-import { secretsOf } from '../settings/secrets.ts';
+import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { type AdminRoute, type AdminServer, startAdminServer } from './adminServer.ts';
 import { troublesRoute } from './troublesRoute.ts';
 

@@ -1,5 +1,5 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
-import type { DeviceWork } from '../engine/order/deviceWork.ts';
+import type { DeviceWork } from '../engine/partition/contents.ts';
 import type { Step } from '../observing/course.ts';
 import { ageOf, secondsSince, shownTime } from './ages.ts';
 

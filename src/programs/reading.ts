@@ -20,11 +20,10 @@ import type { Log } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
-import type { Arrival } from '../protocol/arrival.ts';
+import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
-import { eventHubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
-import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
+import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Handling } from './handling.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serveHealth } from 'telemetry/healthServer.ts';
-import { createStandstillWatch } from '../concurrency/standstill.ts';
+import { createStandstillWatch } from '../concurrency/clocks.ts';
 import { createBacklog } from '../engine/budget/backlog.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import type { FailureCode } from './codes.ts';
-import { listed } from './details.ts';
-import { derivedId, type Generation } from './event.ts';
+import {
+  derivedId,
+  type Generation,
+  maxPropertyBytes,
+  type Properties,
+  propertyBytes,
+  textlessFaults,
+  textProperties,
+} from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
-import { maxPropertyBytes, type Properties, propertyBytes, textlessFaults, textProperties } from './properties.ts';
-import { Rejection } from './rejection.ts';
+import { listed, Rejection } from './rejection.ts';
+import type { FailureCode } from './vocabulary.ts';
 
 /** When the device wants an acknowledgement (P1). */
 export type Ack = 'none' | 'positive' | 'negative' | 'all';

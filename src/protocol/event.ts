@@ -1,4 +1,5 @@
-import { uuidv5 } from './uuidv5.ts';
+import { uuidv5 } from './ids.ts';
+import { quoted } from './rejection.ts';
 
 /** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
@@ -80,3 +81,85 @@ export function eventId(event: HubEvent, { hub, partition }: Origin, deviceId: s
 
 /** A GUID for an object, a reply or a backend call that results from an event (A2, C1). */
 export const derivedId = (id: string, purpose: string): string => uuidv5(purpose, id);
+
+/** A message for this service, attributed to the device that sent it. */
+export interface Arrival {
+  readonly event: HubEvent;
+  readonly generation: Generation;
+  readonly deviceId: string;
+  readonly origin: Origin;
+  /** Whether it may have been handled before: after a crash, or as a dead letter. */
+  readonly redelivered: boolean;
+  /** How often it has been parked before; 0 when it comes from the hub. */
+  readonly attempts?: number;
+}
+
+/** The application properties of a message as text. The object has no prototype, because devices choose the names (R4; fact events.properties). */
+export type Properties = Readonly<Record<string, string>>;
+
+/** The hub's limit for the application properties of a message: bytes of UTF-8 of names and values (R7). */
+export const maxPropertyBytes = 32_768;
+
+/** In place of a value whose AMQP type has no text, such as `binary` (R4). */
+export const textless = (type: string): symbol => Symbol(type);
+
+/** A fault for each textless property, by its name (R4). */
+export function textlessFaults(bag: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>();
+  for (const name of Object.keys(bag)) {
+    const value = bag[name];
+    if (typeof value !== 'symbol') continue;
+    faults.set(name, `property ${quoted(name)} must have a text; this AMQP ${value.description} has none`);
+  }
+  return faults;
+}
+
+/** The properties that have a text, as text: `2` and `"2"` are equal (R4). */
+export function textProperties(bag: Readonly<Record<string, unknown>>): Properties {
+  const properties: Record<string, string> = Object.create(null);
+  for (const name of Object.keys(bag)) {
+    const text = textOf(bag[name]);
+    if (text !== undefined) properties[name] = text;
+  }
+  return properties;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+export function propertyBytes(properties: Properties): number {
+  let bytes = 0;
+  for (const name in properties) bytes += Buffer.byteLength(name) + Buffer.byteLength(properties[name] as string);
+  return bytes;
+}
+
+/** The properties that identify our messages, by their names in lower case (R3). */
+const watchedNames = [
+  { lowerCase: 'msgtype', name: 'msgType', value: 'action' },
+  { lowerCase: 'svc-messagetype', name: 'svc-messagetype', value: 'platformEvent' },
+] as const;
+
+const questionMark = 0x3f;
+
+/**
+ * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
+ * the device. Reads every name but only two values, because most messages are telemetry.
+ * @param isOurs whether the message is for this service in spite of it
+ */
+export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
+  for (const name of Object.keys(properties)) {
+    if (name.charCodeAt(0) === questionMark)
+      return 'a property name begins with ?, which is then part of the name: leave it out';
+    if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
+    const meant = watchedNames.find(({ lowerCase }) => lowerCase === name.toLowerCase());
+    if (meant === undefined) continue;
+    const value = properties[name];
+    const isSlip = name !== meant.name || value !== meant.value;
+    if (isSlip && typeof value === 'string' && value.toLowerCase() === meant.value.toLowerCase()) {
+      return `property ${meant.name} must be spelt like this, and so must its value ${meant.value}, capital letters included`;
+    }
+  }
+  return undefined;
+}

@@ -1,5 +1,4 @@
-import type { FailureCode } from './codes.ts';
-import { shortened } from './details.ts';
+import type { FailureCode } from './vocabulary.ts';
 
 /**
  * The error that becomes a failed acknowledgement. `details` tells a device developer what to do. It contains no URL,
@@ -26,4 +25,67 @@ export class Rejection extends Error {
   with(fields: Readonly<Record<string, unknown>>): Rejection {
     return new Rejection(this.code, this.details, { ...fields, ...this.fields }, this.cause);
   }
+}
+
+/** Limits for the description of a failure in replies, logs and dead letters. */
+const maxCharacters = 1_000;
+const maxFaults = 10;
+
+/** The first ten texts, and the number of the others. */
+export function firstOf(texts: readonly string[]): readonly string[] {
+  const more = texts.length - maxFaults;
+  return more > 0 ? [...texts.slice(0, maxFaults), `… and ${more} more`] : texts;
+}
+
+/** One text for several faults. */
+export const listed = (faults: readonly string[]): string => firstOf(faults).join('; ');
+
+/** The text cut to the length, including its ellipsis. */
+export const shortened = (text: string, most = maxCharacters): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+
+const maxNameLength = 64;
+
+/** A name that a caller or a device has chosen, for a sentence: in quotation marks, without control characters, cut. */
+export function quoted(name: string): string {
+  const plain = name.slice(0, maxNameLength + 1).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
+  return JSON.stringify(plain.length <= maxNameLength ? plain : `${plain.slice(0, maxNameLength).toWellFormed()}…`);
+}
+
+/** A place in JSON, by keys and indexes, in at most 300 characters: `input.shape["two words"][0]`. */
+export function placeIn(path: readonly (string | number)[]): string {
+  const named = (key: string) => (/^\w{1,64}$/.test(key) ? `.${key}` : `[${quoted(key)}]`);
+  const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : named(step))).join('');
+  return shortened(place.replace(/^\./, '') || 'it', 300);
+}
+
+/** Longer texts are compared by their beginning only: the cost is the product of both lengths. */
+const longest = 100;
+
+/**
+ * The candidate with the fewest differences from a misspelt name.
+ * @param most undefined when it has more differences
+ */
+export function nearest(
+  name: string,
+  candidates: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
+  const distances = candidates.map((candidate) => distance(name.slice(0, longest), candidate.slice(0, longest)));
+  const least = Math.min(...distances);
+  return least <= most ? candidates[distances.indexOf(least)] : undefined;
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [above, character] of [...from].entries()) {
+    const next = [above + 1];
+    for (let index = 0; index < to.length; index += 1) {
+      const replaced = (row[index] ?? 0) + (character === to[index] ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

@@ -1,5 +1,5 @@
 import { noTokenTodo } from '../identity/identity.ts';
-import type { StoreFault } from '../protocol/storeCalls.ts';
+import type { StoreFault } from '../protocol/vocabulary.ts';
 import { ownLimitOf, todoOf } from '../text/absence.ts';
 import { keyOrClock } from '../text/clock.ts';
 import { isLease, StorageError } from './storageCalls.ts';

@@ -9,10 +9,10 @@ import {
   SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { collectorAgent } from '../network/collectorAgent.ts';
-import { newTraceparent } from '../protocol/trace.ts';
+import { newTraceparent } from '../protocol/ids.ts';
 import { watchExport } from './exportWatch.ts';
 import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
 

@@ -8,7 +8,7 @@ import { createRedaction } from '../../src/backends/redaction.ts';
 import { staticToken } from '../../src/backends/tokenSource.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import type { TransportFault } from '../../src/protocol/backendCalls.ts';
+import type { TransportFault } from '../../src/protocol/vocabulary.ts';
 import { courseOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, rejection } from './harness.ts';

@@ -1,7 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { atMost } from '../../src/concurrency/atMost.ts';
-import { inOrder } from '../../src/concurrency/inOrder.ts';
-import { endsWithin, TooLate, within } from '../../src/concurrency/within.ts';
+import { atMost, endsWithin, inOrder, TooLate, within } from '../../src/concurrency/waiting.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 it('tasks run up to the limit at once, in the order of arrival, even if some fail', async () => {

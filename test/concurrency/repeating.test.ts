@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createRepeating } from '../../src/concurrency/repeating.ts';
+import { createRepeating } from '../../src/concurrency/waiting.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

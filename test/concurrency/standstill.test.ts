@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Clocks } from '../../src/concurrency/clocks.ts';
-import { createStandstillWatch, type StandstillWatch } from '../../src/concurrency/standstill.ts';
+import { type Clocks, createStandstillWatch, type StandstillWatch } from '../../src/concurrency/clocks.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 /** This thread does nothing for so long, and no timer of it fires. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Requirement } from '../../src/engine/order/queued.ts';
+import type { Requirement } from '../../src/engine/order/lanes.ts';
 import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../src/log/log.ts';
 import { beginStep } from '../../src/observing/course.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLifecycle } from '../../src/engine/partition/lifecycle.ts';
+import { createLifecycle } from '../../src/engine/partition/partition.ts';
 
 function setUp() {
   let drained = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
+import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../src/engine/progress/tracked.ts';
 
 it('Messages beyond the redelivery horizon of the previous reader are not repeats', () => {
   const { look, redelivered, known } = knownRedeliveryHorizon(7);

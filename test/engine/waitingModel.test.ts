@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { Requirement } from '../../src/engine/order/queued.ts';
+import type { Requirement } from '../../src/engine/order/lanes.ts';
 import { createPartition, type Partition } from '../../src/engine/partition/partition.ts';
 import { decodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';

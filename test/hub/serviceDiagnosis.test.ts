@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TooLate } from '../../src/concurrency/within.ts';
+import { TooLate } from '../../src/concurrency/waiting.ts';
 import { diagnoseService, isRefusal } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { NoToken, noTokenTodo } from '../../src/identity/identity.ts';

@@ -9,7 +9,7 @@ import { routeOf } from '../../src/methods/route.ts';
 import { failureFrom } from '../../src/methods/serverErrors.ts';
 import { serverLog } from '../../src/methods/serverLog.ts';
 import { MalformedJson } from '../../src/protocol/json.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 
 // The rules for one request, without a server.
 

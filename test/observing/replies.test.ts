@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { beginReply } from '../../src/observing/replyCourse.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
-import type { Delivery } from '../../src/protocol/delivery.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
+import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { recordedCourse } from './support/recordedSpans.ts';

@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { acknowledge } from '../../src/protocol/acknowledgement.ts';
-import { contentTypeOf, fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import { notify } from '../../src/protocol/notification.ts';
-import { textProperties } from '../../src/protocol/properties.ts';
+import { textProperties } from '../../src/protocol/event.ts';
+import { acknowledge, contentTypeOf, fits, maxReplyBytes, notify, sizeOf } from '../../src/protocol/reply.ts';
 
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
 const now = new Date('2026-01-02T03:04:05.678Z');

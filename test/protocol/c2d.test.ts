@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fits, maxReplyBytes, type Reply, sizeOf, systemCorrelationId } from '../../src/protocol/c2d.ts';
+import { fits, maxReplyBytes, type Reply, sizeOf, systemCorrelationId } from '../../src/protocol/reply.ts';
 
 const reply: Reply = {
   kind: 'acknowledgement',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstOf, listed, quoted, shortened } from '../../src/protocol/details.ts';
-import { Rejection } from '../../src/protocol/rejection.ts';
+import { firstOf, listed, quoted, Rejection, shortened } from '../../src/protocol/rejection.ts';
 
 const faults = (count: number) => Array.from({ length: count }, (_, index) => `fault ${index}`);
 

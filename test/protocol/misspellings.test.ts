@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { misspellingIn } from '../../src/protocol/misspellings.ts';
+import { misspellingIn } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
 const misspelling = (properties: Readonly<Record<string, unknown>>, isOurs = false) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import { notify } from '../../src/protocol/notification.ts';
-import { textProperties } from '../../src/protocol/properties.ts';
+import { textProperties } from '../../src/protocol/event.ts';
+import { notify } from '../../src/protocol/reply.ts';
 
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { propertyBytes, textless, textProperties } from '../../src/protocol/properties.ts';
+import { propertyBytes, textless, textProperties } from '../../src/protocol/event.ts';
 
 it('typed values have the meaning of their text', () => {
   const given = { text: '2', number: 2, fraction: -1.5, boolean: true, nothing: null, bytes: textless('binary') };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-import { uuidv5 } from '../../src/protocol/uuidv5.ts';
+import { uuidv5 } from '../../src/protocol/ids.ts';
 
 describe('a derived UUID', () => {
   it('equals the example of RFC 9562', () =>

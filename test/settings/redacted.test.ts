@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
-import { redactedSettings } from '../../src/settings/redacted.ts';
+import { redactedSettings } from '../../src/settings/secrets.ts';
 
 const canary = 'Y2FuYXJ5cyBzaW5n';
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAdminSettings, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
-import { redactedSettings } from '../../src/settings/redacted.ts';
-import { readSecretFile, refuseUnfit } from '../../src/settings/secretFile.ts';
+import { readSecretFile, redactedSettings, refuseUnfit } from '../../src/settings/secrets.ts';
 import { methodsSchema, schema } from '../../src/settings/table.ts';
 import { settingProblems } from './support/settingProblems.ts';
 

@@ -1,14 +1,12 @@
 import { pastMoment, timeOfDay } from '../../concurrency/clocks.ts';
-import type { HubEvent } from '../../protocol/event.ts';
+import { within } from '../../concurrency/waiting.ts';
+import { type HubEvent, textProperties } from '../../protocol/event.ts';
 import { memoryWhileWaiting } from '../../protocol/eventMemory.ts';
-import { textProperties } from '../../protocol/properties.ts';
 import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
-import type { Lanes } from '../order/lanes.ts';
-import type { Requirement } from '../order/queued.ts';
+import type { Lanes, Requirement } from '../order/lanes.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Condition } from './condition.ts';
 import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
@@ -171,3 +169,31 @@ const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });
+
+/** A condition variable. */
+export interface Condition {
+  /** Wakes all that wait. */
+  changed(): void;
+  /** Resolves at the next change. */
+  change(): Promise<void>;
+  /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
+  waitWhile(isSo: () => boolean, limitMs: number): Promise<void>;
+}
+
+export function createCondition(): Condition {
+  let waiting: (() => void)[] = [];
+  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
+
+  return {
+    changed() {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    change,
+    async waitWhile(isSo, limitMs) {
+      const until = performance.now() + limitMs;
+      while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
+    },
+  };
+}

@@ -1,21 +1,17 @@
+import { setMaxListeners } from 'node:events';
 import { pastMoment } from '../../concurrency/clocks.ts';
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
 import type { Backlog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
-import { type DeviceWork, deviceWorkIn } from '../order/deviceWork.ts';
-import { createLanes } from '../order/lanes.ts';
-import type { Requirement } from '../order/queued.ts';
-import { createCheckpoints } from '../progress/checkpoints.ts';
-import type { CheckpointLimits, CheckpointOptions } from '../progress/checkpointWriter.ts';
-import type { RedeliveryHorizon } from '../progress/redeliveryHorizon.ts';
+import { createLanes, type Requirement } from '../order/lanes.ts';
+import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from '../progress/checkpointWriter.ts';
+import type { RedeliveryHorizon } from '../progress/tracked.ts';
 import type { Position } from '../progress/watermark.ts';
 import { createQuarantine, type QuarantineOptions } from '../quarantine/quarantine.ts';
-import { createCondition } from './condition.ts';
-import { contentsOf, type PartitionContents } from './contents.ts';
-import { createIntake, type DeviceEvent } from './intake.ts';
-import { createLifecycle } from './lifecycle.ts';
+import { contentsOf, type DeviceWork, deviceWorkIn, type PartitionContents } from './contents.ts';
+import { createCondition, createIntake, type DeviceEvent } from './intake.ts';
 import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 
 export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
@@ -223,5 +219,50 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       return checkpoints.pending();
     },
     revoke,
+  };
+}
+
+/**
+ * The states of a partition: reading → draining → released. In any state it is revoked when another instance claims it.
+ */
+export type State = 'reading' | 'draining' | 'released' | 'revoked';
+
+export interface Lifecycle {
+  state(): State;
+  /** Aborted when the partition leaves `reading`: no more messages begin. */
+  readonly draining: AbortSignal;
+  /** Aborted when the partition is released or revoked: messages in flight make no calls and send no replies. */
+  readonly ended: AbortSignal;
+  drain(): void;
+  release(): void;
+  revoke(): void;
+}
+
+/** @param onDraining called once, when `draining` has been aborted */
+export function createLifecycle(onDraining: () => void): Lifecycle {
+  const [draining, ended] = [new AbortController(), new AbortController()];
+  for (const { signal } of [draining, ended]) setMaxListeners(0, signal); // each message in flight adds one
+  let state: State = 'reading';
+
+  function drain() {
+    if (state !== 'reading') return;
+    state = 'draining';
+    draining.abort();
+    onDraining();
+  }
+
+  function end(final: 'released' | 'revoked') {
+    drain();
+    if (state !== 'revoked') state = final;
+    ended.abort();
+  }
+
+  return {
+    state: () => state,
+    draining: draining.signal,
+    ended: ended.signal,
+    drain,
+    release: () => end('released'),
+    revoke: () => end('revoked'),
   };
 }

@@ -1,6 +1,6 @@
 import type { LogText } from '../../log/events.ts';
 import type { CrashRecord } from '../quarantine/crashRecord.ts';
-import type { Progress, Tracked } from './tracked.ts';
+import { createTracked, type Progress, type Tracked } from './tracked.ts';
 
 export interface CheckpointLimits {
   /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
@@ -180,5 +180,47 @@ export function createCheckpointWriter(
       isFailing,
       unwritten: changes.handled + inWriting,
     }),
+  };
+}
+
+/** What is done of a partition, and its checkpoints: written at intervals and on demand (G1). */
+export interface Checkpoints
+  extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'>,
+    Pick<CheckpointWriter, 'flush' | 'stop' | 'state'> {
+  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
+}
+
+export function createCheckpoints(options: CheckpointOptions): Checkpoints {
+  const tracked = createTracked(options.progress);
+  const writer = createCheckpointWriter(tracked, options);
+  if (tracked.isMapUnreadable) {
+    options.onTrouble(
+      new Error('the map is damaged, or of another version or position'),
+      'handling again what was done above the checkpoint',
+    );
+  }
+
+  return {
+    isDone: tracked.isDone,
+    begin: tracked.begin,
+    end(begun) {
+      tracked.end(begun);
+      writer.changed('handled');
+    },
+    pass(position) {
+      tracked.pass(position);
+      writer.changed('passed');
+    },
+    async recordCrashState(next) {
+      tracked.recordCrashState(next);
+      writer.changed('crash record');
+      await writer.write();
+      return writer.crashRecord() === next;
+    },
+    flush: writer.flush,
+    stop: writer.stop,
+    pending: tracked.pending,
+    state: writer.state,
   };
 }

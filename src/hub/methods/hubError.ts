@@ -1,4 +1,4 @@
-import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import { saidOf } from '../../text/absence.ts';
 import type { HttpsResponse } from './httpsRequests.ts';
 

@@ -1,5 +1,4 @@
-import { atMost } from '../../concurrency/atMost.ts';
-import { within } from '../../concurrency/within.ts';
+import { atMost, within } from '../../concurrency/waiting.ts';
 import type { EventsAccess } from '../../identity/access.ts';
 import { openEventClient } from './eventClient.ts';
 import { ofHub } from './hubFailure.ts';

@@ -1,4 +1,4 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';

@@ -1,5 +1,5 @@
 import type { Trouble, Troubles } from '../../log/troubles.ts';
-import type { Reply } from '../../protocol/c2d.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import type { SendRefusal } from './sendFailure.ts';
 
 /** Troubles that concern more than one reply. Those of a single reply are in the log line of its message. */

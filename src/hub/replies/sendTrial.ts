@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import { createHandOver } from './handOver.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';

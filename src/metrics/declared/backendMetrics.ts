@@ -1,11 +1,5 @@
 import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import {
-  type BackendKey,
-  backendNames,
-  httpMethods,
-  operations,
-  transportFaults,
-} from '../../protocol/backendCalls.ts';
+import { type BackendKey, backendNames, httpMethods, operations, transportFaults } from '../../protocol/vocabulary.ts';
 import { requestBuckets } from './buckets.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);

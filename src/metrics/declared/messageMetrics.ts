@@ -1,5 +1,5 @@
 import { closed, counter, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import { faults, type ResultCode, resultCodes } from '../../protocol/codes.ts';
+import { faults, type ResultCode, resultCodes } from '../../protocol/vocabulary.ts';
 import { longBuckets } from './buckets.ts';
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');

@@ -1,5 +1,5 @@
 import { closed, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import { failures, hubFailures, type Reason } from '../../protocol/methodFailures.ts';
+import { failures, hubFailures, type Reason } from '../../protocol/vocabulary.ts';
 import { requestBuckets } from './buckets.ts';
 
 const constants = {

@@ -1,5 +1,5 @@
 import { closed, counter, gauge, histogram, updowncounter } from 'telemetry/declaration.ts';
-import { dropReasons, refusalReasons } from '../../protocol/delivery.ts';
+import { dropReasons, refusalReasons } from '../../protocol/vocabulary.ts';
 import { requestBuckets } from './buckets.ts';
 
 /** Replies to devices. */

@@ -1,5 +1,5 @@
 import { closed, histogram, updowncounter } from 'telemetry/declaration.ts';
-import { storeFaults, storeOperations, stores } from '../../protocol/storeCalls.ts';
+import { storeFaults, storeOperations, stores } from '../../protocol/vocabulary.ts';
 import { requestBuckets } from './buckets.ts';
 
 const store = closed('device_messaging.store', 'which store; the files are those of methods', stores);

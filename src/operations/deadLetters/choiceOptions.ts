@@ -1,5 +1,5 @@
-import { resultCodes } from '../../protocol/codes.ts';
-import { nearest } from '../../text/nearest.ts';
+import { nearest } from '../../protocol/rejection.ts';
+import { resultCodes } from '../../protocol/vocabulary.ts';
 import type { Choice } from './choice.ts';
 
 interface ChoiceValues {

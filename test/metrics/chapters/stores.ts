@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { createStoreRecords } from '../../../src/observing/storeRecords.ts';
-import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/storeCalls.ts';
+import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/vocabulary.ts';
 import { createInstrumentedCall } from '../../../src/storage/instrumentedCall.ts';
 import { StorageError } from '../../../src/storage/storageCalls.ts';
 import { type Chapter, times } from '../support/points.ts';
