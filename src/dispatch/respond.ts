@@ -55,7 +55,7 @@ export async function answer(
   const { ended } = context;
   const beginChain = createChains(context);
   const own = beginChain();
-  /** What went wrong, if anything. */
+  /** Their results, or what went wrong. */
   const elsewhere: Promise<unknown>[] = [];
 
   async function send(reply: Reply, chain: Chain): Promise<Delivery> {
@@ -88,17 +88,12 @@ export async function answer(
       chain.end();
       handedOver(notification.body.length);
     });
-    elsewhere.push(
-      sent.then(
-        () => undefined,
-        (error) => error,
-      ),
-    );
+    elsewhere.push(sent.catch((error: unknown) => error));
   }
 
   async function settledElsewhere(): Promise<boolean> {
     own.end();
-    const errors = (await Promise.all(elsewhere)).filter((error) => error !== undefined);
+    const errors = (await Promise.all(elsewhere)).filter((result) => result instanceof Error);
     const failed = errors.find((error) => !(error instanceof Revoked));
     if (failed !== undefined) throw failed;
     return errors.length === 0;
@@ -115,13 +110,13 @@ export async function answer(
       const delivery = await send(notify(envelope, notification), own);
       handedOver(notification.body.length);
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
-      if (delivery.dropped !== 'too_large') {
+      if (delivery.dropped !== 'too_large')
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
-      }
-      const { model, objectId } = notification;
-      tooLarge.push(`${model} of ${objectId}`);
+      tooLarge.push(`${notification.model} of ${notification.objectId}`);
     }
-    return tooLarge.length === 0 ? undefined : notSent(tooLarge);
+    if (tooLarge.length === 0) return undefined;
+    const why = `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(tooLarge)}`;
+    return new Rejection('response_too_large', why); // the other notifications have been sent (A10)
   }
 
   try {
@@ -137,13 +132,6 @@ export async function answer(
     throw error;
   }
 }
-
-/** The other notifications have been sent (A10). */
-const notSent = (models: readonly string[]): Rejection =>
-  new Rejection(
-    'response_too_large',
-    `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(models)}`,
-  );
 
 function resultOf({ envelope, card, body, json, outcome, failure }: HandledRequest) {
   const echo = card?.echo(envelope.properties, body, json);
@@ -161,7 +149,7 @@ function resultOf({ envelope, card, body, json, outcome, failure }: HandledReque
  * Replies of a message that are sent one after the other: those to its own device, or those to another one (A12). The message sleeps
  * while every chain that is left waits for the full queue of its device (C4).
  */
-export interface Chain {
+interface Chain {
   /** @param giveUp ends the waiting */
   sleeps(giveUp: () => void): void;
   /** Its reply is tried again, or is settled. */
@@ -170,7 +158,7 @@ export interface Chain {
 }
 
 /** @returns begins a chain */
-export function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
+function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
   let open = 0;
   let isAsleep = false;
   const givingUp = new Map<Chain, () => void>();

@@ -11,14 +11,10 @@ export const requestedNotifications = (
   { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
   body: Buffer,
   { deviceId, target }: Envelope,
-): Notification => ({
-  eventType: created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated',
-  deviceId,
-  target,
-  objectId,
-  model,
-  body,
-});
+): Notification => ({ eventType: eventTypeOf(created), deviceId, target, objectId, model, body });
+
+const eventTypeOf = (created: boolean): Notification['eventType'] =>
+  created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated';
 
 const configurationModel = 'svc.configuration';
 
@@ -43,9 +39,7 @@ export async function configurationNews(
     const [deviceId = '', ...target] = (pathOf(configuration) ?? path)?.split('/') ?? [];
     if (deviceId === '') return noNews;
     const notification: Notification = {
-      eventType: createdModels.includes(configurationModel)
-        ? 'Svc.InformationModel.ObjectModelCreated'
-        : 'Svc.InformationModel.ObjectModelUpdated',
+      eventType: eventTypeOf(createdModels.includes(configurationModel)),
       deviceId,
       target: target.join('/'),
       objectId,

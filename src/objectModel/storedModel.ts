@@ -50,7 +50,7 @@ export interface RegisteredModel {
   readonly path: string | undefined;
   /** The information model's own text of it, without the results of related models; see `keptOf`. */
   readonly text: Buffer;
-  readonly relatedModels: readonly RelatedModel[];
+  readonly relatedModels: RelatedModel[];
   /** Related models that this request created. */
   readonly createdModels: readonly string[];
 }
@@ -67,24 +67,17 @@ export function registered(stored: Json, created: boolean, related?: RelatedMode
 export const keptOf = (text: Buffer): Buffer =>
   text.length > maxReplyBytes ? Buffer.from(text.subarray(0, maxReplyBytes + 1)) : text;
 
-/** The result of a related model (B1). */
-export interface RelatedModel {
-  readonly model: string;
-  readonly success: boolean;
-  readonly code: string;
-  readonly details: string;
-}
-
-/** Schema of the related models in an acknowledgement. */
-export const relatedModels: z.ZodType<readonly RelatedModel[]> = z.array(
+/** Schema of the results of related models in an acknowledgement (B1). */
+export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
+type RelatedModel = z.infer<typeof relatedModels>[number];
 
 /** The results of related models in one answer of the information model, as they are read. */
 export interface RelatedModels {
   /** @throws Rejection for more than may be read */
   take(related: Json): void;
-  readonly results: readonly RelatedModel[];
+  readonly results: RelatedModel[];
   /** Those that this request created. */
   readonly created: readonly string[];
 }

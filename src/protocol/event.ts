@@ -118,15 +118,11 @@ export function textlessFaults(bag: Readonly<Record<string, unknown>>): Readonly
 export function textProperties(bag: Readonly<Record<string, unknown>>): Properties {
   const properties: Record<string, string> = Object.create(null);
   for (const name of Object.keys(bag)) {
-    const text = textOf(bag[name]);
-    if (text !== undefined) properties[name] = text;
+    const value = bag[name];
+    if (typeof value === 'string') properties[name] = value;
+    else if (typeof value === 'number' || typeof value === 'boolean') properties[name] = String(value);
   }
   return properties;
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 export function propertyBytes(properties: Properties): number {
@@ -136,10 +132,10 @@ export function propertyBytes(properties: Properties): number {
 }
 
 /** The properties that identify our messages, by their names in lower case (R3). */
-const watchedNames = [
-  { lowerCase: 'msgtype', name: 'msgType', value: 'action' },
-  { lowerCase: 'svc-messagetype', name: 'svc-messagetype', value: 'platformEvent' },
-] as const;
+const watched = new Map([
+  ['msgtype', { name: 'msgType', value: 'action' }],
+  ['svc-messagetype', { name: 'svc-messagetype', value: 'platformEvent' }],
+]);
 
 const questionMark = 0x3f;
 
@@ -153,7 +149,7 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
     if (name.charCodeAt(0) === questionMark)
       return 'a property name begins with ?, which is then part of the name: leave it out';
     if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
-    const meant = watchedNames.find(({ lowerCase }) => lowerCase === name.toLowerCase());
+    const meant = watched.get(name.toLowerCase());
     if (meant === undefined) continue;
     const value = properties[name];
     const isSlip = name !== meant.name || value !== meant.value;

@@ -20,11 +20,6 @@ export class Rejection extends Error {
     this.details = short;
     this.fields = fields;
   }
-
-  /** The same failure with the acknowledgement fields that a card reports in any case. */
-  with(fields: Readonly<Record<string, unknown>>): Rejection {
-    return new Rejection(this.code, this.details, { ...fields, ...this.fields }, this.cause);
-  }
 }
 
 /** Limits for the description of a failure in replies, logs and dead letters. */

@@ -25,7 +25,7 @@ export const contentTypeOf = ({ properties }: Pick<Reply, 'properties'>): 'appli
 export const contentEncoding = 'utf-8';
 
 /** Without those that have no value: over MQTT, some clients cannot read a name without one (P4). */
-export function withValues(properties: Readonly<Record<string, string>>): Record<string, string> {
+function withValues(properties: Readonly<Record<string, string>>): Record<string, string> {
   const present: Record<string, string> = {};
   for (const name in properties) if (properties[name] !== '') present[name] = properties[name] as string;
   return present;
@@ -76,30 +76,25 @@ export interface Result {
  * too large, it cannot be delivered.
  */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
-  const properties = withValues({
-    ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)),
-    ...result.properties,
-  });
-  const plain = (shortened: Result): Reply => ({
+  const isV1 = envelope.generation === 'V1';
+  const properties = withValues({ ...(isV1 ? v1(envelope) : v2(envelope, now)), ...result.properties });
+  const plain = ({ success, code, details, detailsKey, fields }: Result): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
     messageId: messageId(envelope, isParked(result) ? 'failed acknowledgement' : 'acknowledgement'),
     correlationId: systemCorrelationId(envelope.correlationId),
     properties,
-    body: bodyOf(shortened),
+    body: jsonOf({ success, code, [detailsKey]: details, ...fields }),
     ...(!result.success && { isFailure: true }),
   });
   const compressed = (shortened: Result): Reply => {
     const reply = plain(shortened);
-    return {
-      ...reply,
-      properties: { ...properties, 'content-encoding': 'gzip' },
-      body: gzipSync(reply.body).toString('base64'),
-    };
+    const body = gzipSync(reply.body).toString('base64');
+    return { ...reply, properties: { ...properties, 'content-encoding': 'gzip' }, body };
   };
 
   // Uncompressed: a device that compresses wrongly may not be able to decompress either (C3).
-  if (envelope.generation === 'V1' || result.code === 'decompression_error') return longestThatFits(result, plain);
+  if (isV1 || result.code === 'decompression_error') return longestThatFits(result, plain);
   if (envelope.properties['content-encoding']?.toLowerCase() !== 'gzip') {
     const reply = plain(result);
     if (fits(reply)) return reply;
@@ -116,29 +111,21 @@ const isParked = ({ success, code }: Result): boolean => !success && resultCodes
  * None without a value (P4).
  * body:  { success, code, details, … }
  */
-function v2({ name, correlationId, target }: Envelope, now: Date): Record<string, string> {
-  return {
-    msgType: 'ack',
-    action: name ?? '',
-    version: '2',
-    correlationId: correlationId ?? '',
-    target,
-    timestamp: now.toISOString(),
-  };
-}
+const v2 = ({ name, correlationId, target }: Envelope, now: Date): Record<string, string> => ({
+  msgType: 'ack',
+  action: name ?? '',
+  version: '2',
+  correlationId: correlationId ?? '',
+  target,
+  timestamp: now.toISOString(),
+});
 
-function v1({ name, correlationId, target }: Envelope): Record<string, string> {
-  return {
-    'svc-messagetype': 'platformEventAck',
-    eventType: name ?? '',
-    id: correlationId ?? '',
-    target,
-  };
-}
-
-function bodyOf({ success, code, details, detailsKey, fields }: Result): string {
-  return jsonOf({ success, code, [detailsKey]: details, ...fields });
-}
+const v1 = ({ name, correlationId, target }: Envelope): Record<string, string> => ({
+  'svc-messagetype': 'platformEventAck',
+  eventType: name ?? '',
+  id: correlationId ?? '',
+  target,
+});
 
 /** An object as JSON text. bigint members keep all digits (A5). */
 function jsonOf(fields: Readonly<Record<string, unknown>>): string {
@@ -168,19 +155,21 @@ interface Related {
  * models, then empties these, then drops related models, successful ones first (C3, D32). The result may still be too large.
  * @param encode called with ever shorter results
  */
-export function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
+function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
   const whole = encode(result);
   if (fits(whole)) return whole;
   const short = { ...result, details: shortened(result.details, ofDetails) };
   const shorter = encode(short);
-  const related = relatedOf(result);
-  if (fits(shorter) || related.length === 0) return shorter;
+  const { relatedModels: related } = result.fields;
+  if (fits(shorter) || !Array.isArray(related) || related.length === 0) return shorter;
 
   const withRelated = (relatedModels: readonly Related[], details = short.details): Reply =>
     encode({ ...short, details, fields: { ...short.fields, relatedModels } });
-  const cutShort = withRelated(related.map((one) => ({ ...one, details: shortened(one.details, ofRelatedDetails) })));
-  if (fits(cutShort)) return cutShort;
-  const bare = related.map((one) => ({ ...one, details: '' }));
+  const withDetails = (detailsOf: (one: Related) => string): readonly Related[] =>
+    related.map((one) => ({ ...one, details: detailsOf(one) }));
+  const cut = withRelated(withDetails(({ details }) => shortened(details, ofRelatedDetails)));
+  if (fits(cut)) return cut;
+  const bare = withDetails(() => '');
   const emptied = withRelated(bare);
   if (fits(emptied)) return emptied;
 
@@ -194,11 +183,6 @@ export function longestThatFits(result: Result, encode: (result: Result) => Repl
     else tooMany = middle;
   }
   return keeping(most);
-}
-
-function relatedOf({ fields }: Result): readonly Related[] {
-  const { relatedModels } = fields;
-  return Array.isArray(relatedModels) ? relatedModels : [];
 }
 
 function sentenceOf(details: string, ordered: readonly Related[], kept: number): string {
@@ -235,20 +219,13 @@ export interface Notification {
  */
 export function notify(envelope: Envelope, notification: Notification): Reply {
   const { deviceId, eventType, objectId, model, target, body } = notification;
-  const id = envelope.correlationId;
+  const id = envelope.correlationId ?? '';
   return {
     kind: 'notification',
     deviceId,
     messageId: messageId(envelope, `about ${model} of ${objectId.toLowerCase()}`),
-    correlationId: systemCorrelationId(id),
-    properties: withValues({
-      'svc-messagetype': 'platformEvent',
-      eventType,
-      id: id ?? '',
-      objectId,
-      model,
-      target,
-    }),
+    correlationId: systemCorrelationId(envelope.correlationId),
+    properties: withValues({ 'svc-messagetype': 'platformEvent', eventType, id, objectId, model, target }),
     body: body.toString(),
   };
 }

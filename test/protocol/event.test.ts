@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { classify, derivedId, eventId, senderOf, whyNotOurs } from '../../src/protocol/event.ts';
+import {
+  classify,
+  derivedId,
+  eventId,
+  misspellingIn,
+  propertyBytes,
+  senderOf,
+  textless,
+  textProperties,
+  whyNotOurs,
+} from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
 describe('the classification by two properties', () => {
@@ -104,3 +114,61 @@ describe('derived ids', () => {
     expect(derivedId(id, 'object')).not.toBe(derivedId(id, 'reply 0'));
   });
 });
+
+const misspelling = (properties: Readonly<Record<string, unknown>>, isOurs = false) =>
+  misspellingIn(hubEvent({ properties, body: {} }), isOurs);
+
+describe('a misspelt property name', () => {
+  it.each([
+    [{ msgtype: 'action' }, 'msgType'],
+    [{ MSGTYPE: 'ACTION' }, 'msgType'],
+    [{ msgType: 'Action' }, 'msgType'],
+    [{ 'Svc-MessageType': 'platformEvent' }, 'svc-messagetype'],
+    [{ 'svc-messagetype': 'platformevent' }, 'svc-messagetype'],
+    [{ temperature: 21, 'svc-messageType': 'PlatformEvent' }, 'svc-messagetype'],
+  ])('is %j {S1.3}', (properties, meant) =>
+    expect(misspelling(properties)).toMatch(new RegExp(`^property ${meant} must be spelt like this`)),
+  );
+
+  it.each([[{ '?msgType': 'action' }], [{ '?temperature': 21 }], [{ a: 1, '?': '' }]])(
+    'is a question mark before a name, of our messages too: %j',
+    (properties) => {
+      const hint = 'a property name begins with ?, which is then part of the name: leave it out';
+      expect([misspelling(properties), misspelling(properties, true)]).toEqual([hint, hint]);
+    },
+  );
+
+  it.each([
+    [{}],
+    [{ temperature: 21, 'what?': 1 }],
+    [{ msgType: 'telemetry' }],
+    [{ msgtype: 'telemetry' }],
+    [{ msgtype: 7 }],
+    [{ messagetype: 'action' }],
+    [{ battery: 'action', 'indoor-humidity': 'platformEvent' }],
+    [{ 'svc-messagetype': 'platformEventAck' }],
+    [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelUpdated' }],
+  ])('does not include %j', (properties) => expect(misspelling(properties)).toBeUndefined());
+
+  it('is not searched by letter case in a message for this service', () =>
+    expect(misspelling({ msgType: 'action', msgtype: 'action' }, true)).toBeUndefined());
+  it('is absent in a message without properties', () =>
+    expect(
+      misspellingIn({ ...hubEvent({ properties: {}, body: {} }), properties: undefined } as never, false),
+    ).toBeUndefined());
+});
+
+it('typed values have the meaning of their text', () => {
+  const given = { text: '2', number: 2, fraction: -1.5, boolean: true, nothing: null, bytes: textless('binary') };
+  expect({ ...textProperties(given) }).toEqual({ text: '2', number: '2', fraction: '-1.5', boolean: 'true' });
+});
+
+it('names of Object.prototype are ordinary names {S2.9}', () => {
+  const properties = textProperties(JSON.parse('{"__proto__":"a","constructor":"b"}'));
+  expect(Object.getPrototypeOf(properties)).toBeNull();
+  expect(Object.keys(properties)).toEqual(['__proto__', 'constructor']);
+  expect(properties['toString']).toBeUndefined();
+});
+
+it('the size is that of names and values in UTF-8', () =>
+  expect(propertyBytes(textProperties({ ab: 'c', ü: '€' }))).toBe(3 + 5));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstOf, listed, quoted, Rejection, shortened } from '../../src/protocol/rejection.ts';
+import { firstOf, listed, nearest, quoted, Rejection, shortened } from '../../src/protocol/rejection.ts';
 
 const faults = (count: number) => Array.from({ length: count }, (_, index) => `fault ${index}`);
 
@@ -62,9 +62,22 @@ it('the details of a rejection are truncated, in the message as well', () => {
   expect(rejection.message).toBe(`validation_error: ${'x'.repeat(999)}…`);
 });
 
-it('a rejection with more fields stays the same, and its own fields take precedence', () => {
-  const rejection = new Rejection('not_authorized', 'another owns it', { version: 3 }, cause);
-  const more = rejection.with({ version: 1, relatedModels: [] });
-  expect(more).toMatchObject({ code: 'not_authorized', details: 'another owns it', cause });
-  expect(more.fields).toEqual({ version: 3, relatedModels: [] });
+const names = ['model.create', 'model.update', 'type.create'];
+
+it.each([
+  ['model.update', 'model.update'],
+  ['model.updated', 'model.update'],
+  ['modl.create', 'model.create'],
+  ['tpye.create', 'type.create'],
+  ['', 'type.create'],
+])('the nearest name to %j is %s', (given, expected) => expect(nearest(given, names)).toBe(expected));
+
+it('an empty list has no nearest name', () => expect(nearest('model.create', [])).toBeUndefined());
+it('a name with more differences than allowed is not returned', () => {
+  expect(nearest('modl.creat', names, 2)).toBe('model.create');
+  expect(nearest('modl.creat', names, 1)).toBeUndefined();
+});
+it('long names are compared by their first 100 characters', () => {
+  const long = 'x'.repeat(1_000_000);
+  expect(nearest(long, ['x'.repeat(99), 'x'.repeat(100)])).toBe('x'.repeat(100));
 });
