@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Backends, BoundBackends } from '../backends/backends.ts';
-import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { Backends } from '../backends/backends.ts';
+import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
@@ -188,9 +188,7 @@ const notificationBytes = ({ outcome }: HandledRequest): number =>
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
-  rejection.code === 'validation_error'
-    ? new Rejection(invalid(generation), rejection.details, rejection.fields)
-    : rejection;
+  rejection.code === 'validation_error' ? new Rejection(invalid(generation), rejection.details) : rejection;
 
 /** Most characters of a name that are repeated. */
 const longest = 64;

@@ -139,7 +139,7 @@ function resultOf({ envelope, card, body, json, outcome, failure }: HandledReque
     success: failure === undefined,
     code: failure?.code ?? 'ok',
     details: failure?.details ?? '',
-    fields: { ...echo?.fields, ...outcome?.fields, ...failure?.fields },
+    fields: { ...echo?.fields, ...outcome?.fields },
     properties: { ...echo?.properties, ...outcome?.properties },
     detailsKey: card?.detailsKey ?? 'details',
   } as const;

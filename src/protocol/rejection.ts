@@ -2,23 +2,21 @@ import type { FailureCode } from './vocabulary.ts';
 
 /**
  * The error that becomes a failed acknowledgement. `details` tells a device developer what to do. It contains no URL,
- * token, stack or request value, and is cut when it is too long. `fields` are added to the acknowledgement's body.
+ * token, stack or request value, and is cut when it is too long.
  */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   readonly code: FailureCode;
   readonly details: string;
-  readonly fields: Readonly<Record<string, unknown>>;
 
-  constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+  constructor(code: FailureCode, details: string) {
     const short = shortened(details);
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // a stack is of no use here, and takes longer than the rest
-    super(`${code}: ${short}`, cause === undefined ? undefined : { cause });
+    super(`${code}: ${short}`);
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.details = short;
-    this.fields = fields;
   }
 }
 

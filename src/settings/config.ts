@@ -175,15 +175,11 @@ function named(problem: string, holders: ReadonlyMap<string, string>): string {
 /** The directory of the environments' files. */
 export const configDirectory = join(home, 'config');
 
-/** The file that was read, and which settings it changed. */
-interface FileEffect {
-  readonly path: string;
-  /** Variables of the settings that would be different without the file. */
-  readonly changed: readonly string[];
-}
-
-/** What the file has done to a program's settings, for the first line of the log; undefined when there is no file. */
-export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object): FileEffect | undefined {
+/**
+ * What the file has done to a program's settings, for the first line of the log: its path, and the variables of the settings that would be
+ * different without it. Undefined when there is no file.
+ */
+export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object) {
   const variables = given(env);
   const path = settingsFileOf(variables, directory);
   if (path === undefined) return undefined;

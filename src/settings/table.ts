@@ -125,7 +125,7 @@ interface Setting<T> extends Bounds {
   readonly default: T;
   readonly env: string;
   readonly sensitive?: true;
-  /** Variable of the secret that is in the file that this one names. */
+  /** Of a setting that names a file with a secret: the variable of the secret (D396). */
   readonly holds?: string;
 }
 
@@ -322,14 +322,9 @@ export function settingIn(groups: object, path: string): unknown {
 }
 
 /** One setting for the documentation. */
-export interface SettingDoc {
+export interface SettingDoc extends Pick<Setting<string>, 'doc' | 'default' | 'env' | 'holds'> {
   readonly path: string;
-  readonly env: string;
-  readonly doc: string;
-  readonly default: string;
   readonly secret: boolean;
-  /** Of a setting that names a file with a secret: the variable of the secret (D396). */
-  readonly holds?: string;
 }
 
 /** Every setting in the order of a schema; by default those of the service and the front door. */

@@ -81,10 +81,12 @@ const leaveMs = 1_000;
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
-  const life = createLifecycle(() => {
-    backlog.close();
-    condition.changed();
-  });
+  /** No more messages begin. */
+  const draining = new AbortController();
+  /** The partition is released or revoked: messages in flight make no calls and send no replies. */
+  const ended = new AbortController();
+  const signals = { draining: draining.signal, ended: ended.signal };
+  for (const signal of Object.values(signals)) setMaxListeners(0, signal); // each message in flight adds one
   const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
   const backlog = options.backlog.ofPartition(condition.changed);
   const quarantine =
@@ -93,7 +95,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       ...options.quarantine,
       crashRecord: options.progress?.note,
       recordCrashState: checkpoints.recordCrashState,
-      draining: life.draining,
+      draining: draining.signal,
     });
   const work = createWork<A>({
     ...options,
@@ -101,8 +103,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
     sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
     isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
-    draining: life.draining,
-    ended: life.ended,
+    ...signals,
     end: checkpoints.end,
     changed: condition.changed,
   });
@@ -110,7 +111,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     quarantine,
     budget,
     backlog,
-    draining: life.draining,
+    draining: draining.signal,
     work: work.handle,
     ended: condition.changed,
   });
@@ -119,7 +120,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     lanes,
     quarantine,
     condition,
-    draining: life.draining,
+    draining: draining.signal,
     // The event counts as read from here, not from after the await: a drain may ask before.
     begin: (event) => checkpoints.begin(see(event)),
   });
@@ -135,15 +136,23 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     return seen;
   }
 
+  function drain() {
+    if (draining.signal.aborted) return;
+    draining.abort();
+    backlog.close();
+    condition.changed();
+  }
+
   function revoke() {
     checkpoints.stop(true);
-    life.revoke();
+    drain();
+    ended.abort();
     condition.changed();
   }
 
   /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
-    if (life.ended.aborted) return;
+    if (ended.signal.aborted) return;
     revoke();
     options.onRevoked();
   }
@@ -180,7 +189,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     atTheDoor = first && pastMoment(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
-      if (life.state() !== 'reading') return;
+      if (draining.signal.aborted) return;
       if (hasPlace(event)) {
         if (!isNew(event)) continue;
         reportGap(event.sequenceNumber);
@@ -208,10 +217,10 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {
-      life.drain();
+      drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
       await condition.waitWhile(() => work.running() > work.sleeping(), limitMs);
-      life.release();
+      ended.abort();
       // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
       await condition.waitWhile(() => work.running() > 0, leaveMs);
       await checkpoints.flush();
@@ -219,50 +228,5 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       return checkpoints.pending();
     },
     revoke,
-  };
-}
-
-/**
- * The states of a partition: reading → draining → released. In any state it is revoked when another instance claims it.
- */
-export type State = 'reading' | 'draining' | 'released' | 'revoked';
-
-export interface Lifecycle {
-  state(): State;
-  /** Aborted when the partition leaves `reading`: no more messages begin. */
-  readonly draining: AbortSignal;
-  /** Aborted when the partition is released or revoked: messages in flight make no calls and send no replies. */
-  readonly ended: AbortSignal;
-  drain(): void;
-  release(): void;
-  revoke(): void;
-}
-
-/** @param onDraining called once, when `draining` has been aborted */
-export function createLifecycle(onDraining: () => void): Lifecycle {
-  const [draining, ended] = [new AbortController(), new AbortController()];
-  for (const { signal } of [draining, ended]) setMaxListeners(0, signal); // each message in flight adds one
-  let state: State = 'reading';
-
-  function drain() {
-    if (state !== 'reading') return;
-    state = 'draining';
-    draining.abort();
-    onDraining();
-  }
-
-  function end(final: 'released' | 'revoked') {
-    drain();
-    if (state !== 'revoked') state = final;
-    ended.abort();
-  }
-
-  return {
-    state: () => state,
-    draining: draining.signal,
-    ended: ended.signal,
-    drain,
-    release: () => end('released'),
-    revoke: () => end('revoked'),
   };
 }
