@@ -186,7 +186,7 @@ describe('imports', () => {
   });
 
   it.each([
-    ['the nearest name', 'src/protocol/rejection.ts', 'sandbox/terminal/nearest.ts'],
+    ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
@@ -226,8 +226,8 @@ describe('the system clock', () => {
     'check/checkClock.ts': 'compares it with the clocks of others',
     'check/checkEvents.ts': 'shows how old the newest event is',
     'storage/containerTrial.ts': 'deletes what an interrupted trial has left',
-    'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
-    'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
+    'concurrency/clocks.ts':
+      'turns a point in time of the process into a time of day, and back; compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',

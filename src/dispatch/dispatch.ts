@@ -13,8 +13,9 @@ import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } fro
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import { nearest, Rejection } from '../protocol/rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
+import { nearest } from '../text/nearest.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 

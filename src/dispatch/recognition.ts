@@ -3,13 +3,13 @@ import type { Meter } from '../metrics/meter.ts';
 import {
   type Arrival,
   classify,
+  compactEvent,
   type HubEvent,
   misspellingIn,
   senderOf,
   undecodedProperties,
   whyNotOurs,
 } from '../protocol/event.ts';
-import { compactEvent } from '../protocol/eventMemory.ts';
 import type { Taps } from '../tap/taps.ts';
 
 interface ArrivalsOptions {

@@ -3,7 +3,8 @@ import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import { declarationIn, type Lineage, type MethodDeclaration } from '../backends/methodDeclarations.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { nearest, quoted } from '../protocol/rejection.ts';
+import { quoted } from '../protocol/rejection.ts';
+import { nearest } from '../text/nearest.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { Failure } from './failure.ts';
 

@@ -94,10 +94,8 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
     results,
     created: createdModels,
     take(related) {
-      if (results.length === maxRelatedModels) {
-        const why = `information model: the answer has more than ${maxRelatedModels} related models`;
-        throw new Rejection('response_too_large', why);
-      }
+      if (results.length === maxRelatedModels)
+        throw answerTooLarge(`the answer has more than ${maxRelatedModels} related models`);
       const { model, success, code, created = false } = pickSmall(related, members);
       const details = isText(related, 'details') ? valueIn(related, 'details') : undefined;
       const isComplete = typeof model === 'string' && typeof success === 'boolean' && typeof code === 'string';
@@ -106,10 +104,8 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
       }
       const result = { model, success, code, details: shortened(details) };
       characters += model.length + code.length + result.details.length;
-      if (characters > mostCharacters) {
-        const why = `information model: the results of related models have more than ${mostCharacters} characters`;
-        throw new Rejection('response_too_large', why);
-      }
+      if (characters > mostCharacters)
+        throw answerTooLarge(`the results of related models have more than ${mostCharacters} characters`);
       results.push(result);
       if (success && created) createdModels.push(model);
     },
@@ -117,3 +113,7 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
 }
 
 const members = ['model', 'success', 'code', 'created'] as const;
+
+/** More than is read of an answer (R6). */
+export const answerTooLarge = (what: string): Rejection =>
+  new Rejection('response_too_large', `information model: ${what}`);

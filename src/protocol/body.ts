@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
-import type { Generation, HubEvent } from './event.ts';
-import { memoryOf } from './eventMemory.ts';
+import { type Generation, type HubEvent, memoryOf } from './event.ts';
 import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 

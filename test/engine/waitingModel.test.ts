@@ -8,8 +8,7 @@ import { decodeCompletion, isDone } from '../../src/engine/progress/completionMa
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
 import { createLog } from '../../src/log/log.ts';
-import type { HubEvent } from '../../src/protocol/event.ts';
-import { memoryWhileWaiting } from '../../src/protocol/eventMemory.ts';
+import { type HubEvent, memoryWhileWaiting } from '../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../support/events.ts';
 import { runs } from '../support/seed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

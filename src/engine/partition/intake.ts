@@ -1,7 +1,6 @@
 import { pastMoment, timeOfDay } from '../../concurrency/clocks.ts';
 import { within } from '../../concurrency/waiting.ts';
-import { type HubEvent, textProperties } from '../../protocol/event.ts';
-import { memoryWhileWaiting } from '../../protocol/eventMemory.ts';
+import { type HubEvent, memoryWhileWaiting, textProperties } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
 import type { Lanes, Requirement } from '../order/lanes.ts';

@@ -1,5 +1,5 @@
-import { nearest } from '../../protocol/rejection.ts';
 import { resultCodes } from '../../protocol/vocabulary.ts';
+import { nearest } from '../../text/nearest.ts';
 import type { Choice } from './choice.ts';
 
 interface ChoiceValues {
