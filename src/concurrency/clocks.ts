@@ -18,38 +18,29 @@ export const pastMoment = (time: number): number => performance.now() - Math.max
 /** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
 export const comingMoment = (time: number): number => performance.now() + Math.max(0, time - Date.now());
 
-/** The clocks of the machine, in milliseconds. */
-export interface Clocks {
-  /** Can't be set, and on Linux stands still while the machine is suspended. */
-  monotonic(): number;
-  /** Can be set, forward and back. */
-  wall(): number;
-  /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
-  sinceBoot(): number;
-}
-
-/** Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179). */
-export interface StandstillWatch {
-  /** To be called before each step with an effect outside the process: it may be the first one after a standstill. */
-  look(): void;
-  stop(): void;
-}
-
 /** More than the wall clock is ever adjusted by between two looks unless it is set, and than `sinceBoot` is inexact by. */
 const driftMs = 1_000;
 
-const clocksOfMachine: Clocks = {
+/** The clocks of the machine, in milliseconds. */
+const clocksOfMachine = {
+  /** Can't be set, and on Linux stands still while the machine is suspended. */
   monotonic: () => performance.now(),
+  /** Can be set, forward and back. */
   wall: () => Date.now(),
+  /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
   sinceBoot: () => uptime() * 1000,
 };
+export type Clocks = typeof clocksOfMachine;
 
-/** @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs` */
+/**
+ * Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179).
+ * @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs`
+ */
 export function createStandstillWatch(
   longestMs: number,
   stoodStill: (ms: number) => void,
   clocks: Clocks = clocksOfMachine,
-): StandstillWatch {
+) {
   let last = { monotonic: clocks.monotonic(), wall: clocks.wall() };
   let bootedBefore = clocks.sinceBoot() - last.monotonic;
 
@@ -61,6 +52,7 @@ export function createStandstillWatch(
     return ms > driftMs ? ms : 0;
   }
 
+  /** To be called before each step with an effect outside the process: it may be the first one after a standstill. */
   function look() {
     const now = { monotonic: clocks.monotonic(), wall: clocks.wall() };
     const ranMs = now.monotonic - last.monotonic;

@@ -86,18 +86,12 @@ export function pause(ms: number, ended: AbortSignal): Promise<void> {
   });
 }
 
-/** Does something again and again, with a pause after each end. */
-export interface Repeating {
-  start(): void;
-  /** Begins it no more; resolves when it has ended. */
-  stop(): Promise<void>;
-}
-
 /**
+ * Does something again and again, with a pause after each end.
  * @param run never rejects
  * @param pauseMs asked after each end
  */
-export function createRepeating(run: () => Promise<void>, pauseMs: () => number): Repeating {
+export function createRepeating(run: () => Promise<void>, pauseMs: () => number) {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -115,6 +109,7 @@ export function createRepeating(run: () => Promise<void>, pauseMs: () => number)
 
   return {
     start: () => after(0),
+    /** Begins it no more; resolves when it has ended. */
     stop() {
       isStopped = true;
       clearTimeout(timer);

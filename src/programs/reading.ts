@@ -1,6 +1,5 @@
 import { withFields } from 'telemetry/log.ts';
-import { createArrivals } from '../dispatch/recognition.ts';
-import { bytesToReserveFor } from '../dispatch/requirements.ts';
+import { bytesToReserveFor, createArrivals } from '../dispatch/recognition.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';

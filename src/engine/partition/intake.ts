@@ -17,7 +17,7 @@ export interface DeviceEvent {
 interface IntakeOptions<A> {
   readonly budget: Pick<Budget, 'of' | 'sleeping'>;
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: Condition;
+  readonly condition: ReturnType<typeof createCondition>;
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
@@ -170,27 +170,21 @@ const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt
 });
 
 /** A condition variable. */
-export interface Condition {
-  /** Wakes all that wait. */
-  changed(): void;
-  /** Resolves at the next change. */
-  change(): Promise<void>;
-  /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
-  waitWhile(isSo: () => boolean, limitMs: number): Promise<void>;
-}
-
-export function createCondition(): Condition {
+export function createCondition() {
   let waiting: (() => void)[] = [];
+  /** Resolves at the next change. */
   const change = () => new Promise<void>((resolve) => waiting.push(resolve));
 
   return {
+    /** Wakes all that wait. */
     changed() {
       const woken = waiting;
       waiting = [];
       for (const wake of woken) wake();
     },
     change,
-    async waitWhile(isSo, limitMs) {
+    /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
+    async waitWhile(isSo: () => boolean, limitMs: number) {
       const until = performance.now() + limitMs;
       while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
     },

@@ -33,18 +33,14 @@ export interface CheckpointState {
   readonly unwritten: number;
 }
 
-/** Decides when checkpoints are written: at intervals, on demand, or never again. One write at a time. */
-export interface CheckpointWriter {
-  /** Something is done that no checkpoint contains, or the crash record is another. */
-  changed(what: 'handled' | 'passed' | 'crash record'): void;
-  /** Writes a checkpoint of what has changed until now, if anything has. */
-  write(): Promise<void>;
-  /** The same; retries for a while when the store fails. */
+/** What is done of a partition, and its checkpoints: written at intervals, on demand, or never again (G1). One write at a time. */
+export interface Checkpoints extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'> {
+  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
+  /** Writes a checkpoint of what has changed until now, if anything has; retries for a while when the store fails. */
   flush(): Promise<void>;
   /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
   stop(lost: boolean): void;
-  /** The crash record of the last checkpoint of this session. */
-  crashRecord(): CrashRecord | undefined;
   state(): CheckpointState;
 }
 
@@ -77,10 +73,14 @@ interface LastCheckpoint {
 
 const none: Changes = { since: undefined, handled: 0 };
 
-export function createCheckpointWriter(
-  tracked: Pick<Tracked, 'snapshot' | 'safe' | 'isCrashRecordOpen'>,
-  { progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions,
-): CheckpointWriter {
+export function createCheckpoints({
+  progress,
+  checkpoint,
+  limits,
+  onTrouble,
+  onRevoked,
+}: CheckpointOptions): Checkpoints {
+  const tracked = createTracked(progress);
   const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
   /** When checkpoints are written. */
   let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
@@ -150,52 +150,18 @@ export function createCheckpointWriter(
     timer = setTimeout(() => void writeNow(), ms).unref();
   }
 
-  async function write() {
-    if (writing !== undefined) await writing; // that write may not contain the last changes
-    await writeNow();
+  /** Something is done that no checkpoint contains, or the crash record is another. */
+  function changed(what: 'handled' | 'passed' | 'crash record') {
+    const since = changes.since ?? performance.now();
+    changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
+    unwrittenSince ??= since;
+    if (what === 'crash record') return;
+    if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
+    else writeLater();
   }
 
-  return {
-    changed(what) {
-      const since = changes.since ?? performance.now();
-      changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
-      unwrittenSince ??= since;
-      if (what === 'crash record') return;
-      if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
-      else writeLater();
-    },
-    write,
-    async flush() {
-      const isLeft = () => changes.since !== undefined && mode !== 'never' && tracked.safe() !== undefined;
-      if (writing !== undefined) await writing;
-      const until = performance.now() + flushRetriesMs;
-      for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(flushPauseMs);
-    },
-    stop,
-    crashRecord: () => written.crashRecord,
-    state: () => ({
-      sequenceNumber: written.sequenceNumber,
-      ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
-      failures,
-      isFailing,
-      unwritten: changes.handled + inWriting,
-    }),
-  };
-}
-
-/** What is done of a partition, and its checkpoints: written at intervals and on demand (G1). */
-export interface Checkpoints
-  extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'>,
-    Pick<CheckpointWriter, 'flush' | 'stop' | 'state'> {
-  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
-  recordCrashState(next: CrashRecord): Promise<boolean>;
-}
-
-export function createCheckpoints(options: CheckpointOptions): Checkpoints {
-  const tracked = createTracked(options.progress);
-  const writer = createCheckpointWriter(tracked, options);
   if (tracked.isMapUnreadable) {
-    options.onTrouble(
+    onTrouble(
       new Error('the map is damaged, or of another version or position'),
       'handling again what was done above the checkpoint',
     );
@@ -206,21 +172,33 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     begin: tracked.begin,
     end(begun) {
       tracked.end(begun);
-      writer.changed('handled');
+      changed('handled');
     },
     pass(position) {
       tracked.pass(position);
-      writer.changed('passed');
+      changed('passed');
     },
     async recordCrashState(next) {
       tracked.recordCrashState(next);
-      writer.changed('crash record');
-      await writer.write();
-      return writer.crashRecord() === next;
+      changed('crash record');
+      if (writing !== undefined) await writing; // that write may not contain the last changes
+      await writeNow();
+      return written.crashRecord === next;
     },
-    flush: writer.flush,
-    stop: writer.stop,
+    async flush() {
+      const isLeft = () => changes.since !== undefined && mode !== 'never' && tracked.safe() !== undefined;
+      if (writing !== undefined) await writing;
+      const until = performance.now() + flushRetriesMs;
+      for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(flushPauseMs);
+    },
+    stop,
     pending: tracked.pending,
-    state: writer.state,
+    state: () => ({
+      sequenceNumber: written.sequenceNumber,
+      ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
+      failures,
+      isFailing,
+      unwritten: changes.handled + inWriting,
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
 import { type DeadLetters, LetterRefused } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
-import type { RequirementOf } from '../../dispatch/requirements.ts';
+import type { RequirementOf } from '../../dispatch/recognition.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 
 /** The numbers of replayed dead letters, by result. */
