@@ -195,7 +195,7 @@ const inGeneration = (rejection: Rejection, generation: Generation): Rejection =
 const longest = 64;
 
 /** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
-export function unknownName(generation: Generation, name: string): Rejection {
+function unknownName(generation: Generation, name: string): Rejection {
   const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
   const property = generation === 'V2' ? 'action' : 'eventType';
   const details = `${property} ${shown(name)} is not one of this service; the nearest is ${nearest(name, names)}`;

@@ -73,27 +73,23 @@ export const relatedModels = z.array(
 );
 type RelatedModel = z.infer<typeof relatedModels>[number];
 
-/** The results of related models in one answer of the information model, as they are read. */
-export interface RelatedModels {
-  /** @throws Rejection for more than may be read */
-  take(related: Json): void;
-  readonly results: RelatedModel[];
-  /** Those that this request created. */
-  readonly created: readonly string[];
-}
-
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
-/** Checked by hand: there may be thousands, and a schema would take several times as long. */
-export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }): RelatedModels {
+/**
+ * The results of related models in one answer of the information model, as they are read. Checked by hand: there may be thousands, and a
+ * schema would take several times as long.
+ */
+export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }) {
   const results: RelatedModel[] = [];
   const createdModels: string[] = [];
   let characters = 0;
   return {
     results,
+    /** Those that this request created. */
     created: createdModels,
-    take(related) {
+    /** @throws Rejection for more than may be read */
+    take(related: Json): void {
       if (results.length === maxRelatedModels)
         throw answerTooLarge(`the answer has more than ${maxRelatedModels} related models`);
       const { model, success, code, created = false } = pickSmall(related, members);
@@ -111,6 +107,8 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
     },
   };
 }
+
+export type RelatedModels = ReturnType<typeof createRelatedModels>;
 
 const members = ['model', 'success', 'code', 'created'] as const;
 
