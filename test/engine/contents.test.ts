@@ -39,7 +39,6 @@ describe('the partition state for operators', () => {
   });
 });
 
-
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('the device state for operators', () => {
