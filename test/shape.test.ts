@@ -226,8 +226,8 @@ describe('the system clock', () => {
     'check/checkClock.ts': 'compares it with the clocks of others',
     'check/checkHub.ts': 'shows how old the newest event is',
     'check/checkStores.ts': 'deletes what an interrupted trial has left',
-    'concurrency/clocks.ts': 'turns a point in time of the process into a time of day, and back',
-    'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
+    'concurrency/clocks.ts':
+      'turns a point in time of the process into a time of day, and back; compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Card } from '../../src/card/card.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { type FailureCode, resultCodes } from '../../src/protocol/codes.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { guid, modelId, target, text } from '../../src/protocol/fields.ts';
-import type { Notification } from '../../src/protocol/notification.ts';
+import type { Notification } from '../../src/protocol/reply.ts';
+import { type FailureCode, resultCodes } from '../../src/protocol/vocabulary.ts';
 import { createBorrower } from './borrowed.ts';
 import { acknowledgementHeaders, explained, requestHeaders } from './headers.ts';
 import { createSchemas, named, type Schema } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { relatedModels } from '../../src/objectModel/relatedModels.ts';
+import { relatedModels } from '../../src/objectModel/storedModel.ts';
 import { guid, integer, modelId, path, target, typeRef } from '../../src/protocol/fields.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;

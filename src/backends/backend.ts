@@ -3,7 +3,7 @@ import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { type BackendState, createCircuit } from './circuit.ts';
 import { createDeadline, type Deadline } from './deadline.ts';

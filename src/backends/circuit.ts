@@ -1,4 +1,4 @@
-import { pause } from '../concurrency/pause.ts';
+import { pause } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { ownLimitOf } from '../observing/diagnosis.ts';
 

@@ -2,7 +2,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../network/pool.ts';
 import { saidOf, tooManyFiles } from '../observing/diagnosis.ts';
-import type { TransportFault } from '../protocol/backendCalls.ts';
+import type { TransportFault } from '../protocol/vocabulary.ts';
 
 /** An attempt without a response. The message is for logs only: it may contain an address. */
 export class TransportFailure extends Error {

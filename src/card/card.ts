@@ -2,11 +2,10 @@ import type { z } from 'zod';
 import type { BackendName, BoundBackends } from '../backends/backends.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import type { Generation } from '../protocol/event.ts';
+import type { Generation, Properties } from '../protocol/event.ts';
 import { type Json, type Keys, keysOf } from '../protocol/json.ts';
-import type { Notification } from '../protocol/notification.ts';
-import type { Properties } from '../protocol/properties.ts';
 import type { Rejection } from '../protocol/rejection.ts';
+import type { Notification } from '../protocol/reply.ts';
 
 /** A message whose properties and body have passed the card's checks. */
 export interface Request<Headers = unknown, Body = unknown> {
@@ -125,24 +124,12 @@ interface Definition<H extends z.ZodObject, B extends z.ZodObject, F extends z.Z
   ): Promise<Outcome<z.infer<z.ZodObject<NoInfer<F>>>>>;
 }
 
-/** A card for a V2 action. */
-export const action = <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
-  name: string,
-  definition: Definition<H, B, F>,
-): Card => card('V2', name, definition);
-
-/** A card for a V1 platform event. */
-export const event = <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
-  name: string,
-  definition: Definition<H, B, F>,
-): Card => card('V1', name, definition);
-
-function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>(
-  generation: Generation,
-  name: string,
-  { handle, crossChecks = () => [], acknowledged, reads = [], ...definition }: Definition<H, B, F>,
-): Card {
-  return {
+const cardsOf =
+  (generation: Generation) =>
+  <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
+    name: string,
+    { handle, crossChecks = () => [], acknowledged, reads = [], ...definition }: Definition<H, B, F>,
+  ): Card => ({
     body: undefined,
     forwardedTo: undefined,
     maxBodyBytes: Number.POSITIVE_INFINITY,
@@ -157,8 +144,13 @@ function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawSh
     name,
     crossChecks: (headers, body, hasShape) => crossChecks(headers as z.infer<H>, body as Partial<z.infer<B>>, hasShape),
     handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
-  };
-}
+  });
+
+/** A card for a V2 action. */
+export const action = cardsOf('V2');
+
+/** A card for a V1 platform event. */
+export const event = cardsOf('V1');
 
 function keysRead(paths: readonly string[]): Card['keys'] {
   const nested = new Map<string, string[]>();

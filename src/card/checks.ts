@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { bytesOfBody, decodeBody, readBody } from '../protocol/body.ts';
-import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { faultsOf } from '../protocol/fields.ts';
 import { type Json, memberOf, pickSmall, tooLargeReason } from '../protocol/json.ts';
-import { Rejection } from '../protocol/rejection.ts';
+import { listed, Rejection } from '../protocol/rejection.ts';
 import type { Card } from './card.ts';
 
 /** The checks of a card, in their order (R9). Each throws the rejection of its stage. */

@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
-import { backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import type { BackendUrls } from './checkBackends.ts';
 

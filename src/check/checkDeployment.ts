@@ -7,19 +7,8 @@ import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/identity.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import {
-  ConfigurationError,
-  configDirectory,
-  fileEffect,
-  type MethodsSettings,
-  readMethodsSettings,
-  readSettings,
-  type Settings,
-  settingDocs,
-} from '../settings/config.ts';
-import { proxyVariables } from '../settings/proxies.ts';
+import { ConfigurationError, configDirectory, fileEffect, type MethodsSettings, readMethodsSettings, readSettings, type Settings, settingDocs, proxyVariables, unknownVariables } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { unknownVariables } from '../settings/variables.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { checkBackends } from './checkBackends.ts';
 import { checkClock } from './checkClock.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { atMost } from '../concurrency/atMost.ts';
-import { within } from '../concurrency/within.ts';
+import { atMost, within } from '../concurrency/waiting.ts';
 import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
 import { openEventClient } from '../hub/reading/eventClient.ts';
@@ -14,9 +13,8 @@ import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/secretFiles.ts';
 import { diagnoseLookUp, diagnoseMethods, diagnoseService, diagnosisOf, isLasting, ofHub, ofIdentity, ofLookedUp, type ReadingDiagnosis } from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { isLookedUp } from '../settings/derived.ts';
+import { isLookedUp, hubLoginOf, hubNameOf } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
-import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
 import { failed } from './failed.ts';
 
 const [events, service, checkpoints] = ['event endpoint', 'service endpoint', 'checkpoints'];

@@ -2,7 +2,7 @@ import { maxAnswerBytes } from '../backends/backend.ts';
 import { cacheEntries, entryBytes } from '../backends/cache.ts';
 import { readingBytes, usualAnswerBytes } from '../backends/transport.ts';
 import { maxReceivedBytes } from '../protocol/body.ts';
-import { maxReplyBytes } from '../protocol/c2d.ts';
+import { maxReplyBytes } from '../protocol/reply.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import {
   backlogLimits,

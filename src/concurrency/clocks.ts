@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /**
  * Which clock tells what (D180). A duration, a deadline and a point in time inside the process are milliseconds of
  * `performance.now()`, which cannot be set. The clock that can be set, `Date.now()`, tells only the time of day: for people, for
@@ -23,13 +25,50 @@ export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 
 export const secondsSince = (at: number): number => inTenths((performance.now() - at) / 1000);
 export const shownTime = (at: number): string => new Date(timeOfDay(at)).toISOString();
 export const ageOf = (at: number) => ({ since: shownTime(at), seconds: secondsSince(at) });
+/** More than the wall clock is ever adjusted by between two looks unless it is set, and than `sinceBoot` is inexact by. */
+const driftMs = 1_000;
 
 /** The clocks of the machine, in milliseconds. */
-export interface Clocks {
+const clocksOfMachine = {
   /** Can't be set, and on Linux stands still while the machine is suspended. */
-  monotonic(): number;
+  monotonic: () => performance.now(),
   /** Can be set, forward and back. */
-  wall(): number;
+  wall: () => Date.now(),
   /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
-  sinceBoot(): number;
+  sinceBoot: () => uptime() * 1000,
+};
+export type Clocks = typeof clocksOfMachine;
+
+/**
+ * Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179).
+ * @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs`
+ */
+export function createStandstillWatch(
+  longestMs: number,
+  stoodStill: (ms: number) => void,
+  clocks: Clocks = clocksOfMachine,
+) {
+  let last = { monotonic: clocks.monotonic(), wall: clocks.wall() };
+  let bootedBefore = clocks.sinceBoot() - last.monotonic;
+
+  /** The monotonic clock leaves it out on Linux. Asked only after a look of which the wall clock tells another time. */
+  function suspendedMs(monotonic: number): number {
+    const before = bootedBefore;
+    bootedBefore = clocks.sinceBoot() - monotonic;
+    const ms = bootedBefore - before;
+    return ms > driftMs ? ms : 0;
+  }
+
+  /** To be called before each step with an effect outside the process: it may be the first one after a standstill. */
+  function look() {
+    const now = { monotonic: clocks.monotonic(), wall: clocks.wall() };
+    const ranMs = now.monotonic - last.monotonic;
+    const haveDrifted = Math.abs(now.wall - last.wall - ranMs) > driftMs;
+    last = now;
+    const ms = haveDrifted ? ranMs + suspendedMs(now.monotonic) : ranMs;
+    if (ms > longestMs) stoodStill(ms);
+  }
+
+  const timer = setInterval(look, longestMs / 4).unref();
+  return { look, stop: () => clearInterval(timer) };
 }

@@ -1,4 +1,4 @@
-import { atMost } from '../concurrency/atMost.ts';
+import { atMost } from '../concurrency/waiting.ts';
 import { type BlobLimits, createLabelledBlobs } from '../hub/stores/labelledBlobs.ts';
 import { type ContainerAccess, containerIn } from '../storage/containerIn.ts';
 import { ForeignFile } from '../storage/textFiles.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Generation, HubEvent, Origin } from '../protocol/event.ts';
-import { textProperties } from '../protocol/properties.ts';
+import { type Generation, type HubEvent, type Origin, textProperties } from '../protocol/event.ts';
 import { jsonOf } from '../storage/textFiles.ts';
 
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */

@@ -1,4 +1,4 @@
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../log/log.ts';
 import { refusesContent, storeFieldsOf } from '../observing/diagnosis.ts';
 import { ForeignFile } from '../storage/textFiles.ts';

@@ -1,6 +1,4 @@
-import { atMost } from '../concurrency/atMost.ts';
-import { pause } from '../concurrency/pause.ts';
-import { within } from '../concurrency/within.ts';
+import { atMost, pause, within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';

@@ -1,24 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Backends, BoundBackends } from '../backends/backends.ts';
-import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { Backends } from '../backends/backends.ts';
+import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import { findCard } from '../messages/index.ts';
+import { catalogue, findCard } from '../messages/index.ts';
 import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
-import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
-import { resultCodes } from '../protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
-import { eventId, type Generation } from '../protocol/event.ts';
+import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
+import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
+import { resultCodes } from '../protocol/vocabulary.ts';
+import { nearest } from '../text/nearest.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
-import { unknownName } from './unknownName.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
   readonly backends: Backends;
@@ -29,16 +28,14 @@ interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
   readonly beforeEffect?: (() => void) | undefined;
 }
 
-/** A message before its card. */
-interface ReadEvent {
+/** A message in work. */
+interface Message {
+  readonly arrival: Arrival;
+  readonly context: MessageContext;
+  readonly course: MessageCourse;
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   readonly refusal: Rejection | undefined;
-}
-
-interface AnsweredMessage extends RepliesResult {
-  /** The failure of a message that is to be parked. */
-  readonly ourFault: Rejection | undefined;
 }
 
 /**
@@ -53,51 +50,31 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  function read({ event, generation, deviceId, origin, attempts }: Arrival): ReadEvent {
-    const id = eventId(event, origin, deviceId);
-    const { envelope, refusal } = readEnvelope(generation, event.properties ?? {}, deviceId, id, attempts);
-    return { envelope, refusal, card: envelope.name === undefined ? undefined : findCard(generation, envelope.name) };
-  }
-
   /** Undefined when this instance no longer handles the message. */
-  async function handledAndAnswered(
-    message: ReadEvent,
-    arrival: Arrival,
-    context: MessageContext,
-    course: MessageCourse,
-  ): Promise<AnsweredMessage | undefined> {
-    const { envelope, card } = message;
+  async function answered(message: Message): Promise<RepliesResult | undefined> {
+    const { arrival, context, course, envelope, card } = message;
     const room = createMessageRoom(context, course, limits.maxSyncBytes);
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, arrival, context, course, room);
-    if (handled === undefined) return undefined;
-    const { failure } = handled;
-    const ourFault = failure && resultCodes[failure.code].fault === 'service' ? failure : undefined;
-    if (ourFault && context.ended.aborted) return undefined;
+      : await handle(message, room);
+    if (handled === undefined || (isOurs(handled.failure) && context.ended.aborted)) return undefined;
     course.answers(handled.outcome?.remarks);
     context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
-    const { handedOver } = room;
-    const answered = await answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver });
-    return answered && { ...answered, ourFault };
+    return answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver: room.handedOver });
   }
 
-  async function handledToEnd(
-    message: ReadEvent,
-    arrival: Arrival,
-    context: MessageContext,
-    course: MessageCourse,
-  ): Promise<boolean> {
-    const answered = await handledAndAnswered(message, arrival, context, course);
-    if (answered === undefined) return false;
-    const { failure, ourFault } = answered;
+  async function handledToEnd(message: Message): Promise<boolean> {
+    const { arrival, context, course } = message;
+    const replies = await answered(message);
+    if (replies === undefined) return false;
+    const { failure, settledElsewhere } = replies;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
-    if (ourFault) {
-      if (!(await park(arrival, ourFault, context, course))) return false;
+    if (isOurs(failure)) {
+      if (!(await park(arrival, failure, context, course))) return false;
     } else if (arrival.redelivered) await letters.release(arrival); // C1
-    if (answered.settledElsewhere) {
+    if (settledElsewhere) {
       context.nextMayBegin();
-      if (!(await answered.settledElsewhere())) return false;
+      if (!(await settledElsewhere())) return false;
     }
     course.ended(failure);
     return true;
@@ -127,12 +104,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** Undefined when this instance no longer handles the message. */
   async function handle(
-    { envelope, card, refusal }: ReadEvent,
-    { event, redelivered }: Arrival,
-    { releaseBytes, waiting, ended }: MessageContext,
-    course: MessageCourse,
+    { arrival, context, course, envelope, card, refusal }: Message,
     room: MessageRoom,
   ): Promise<HandledRequest | undefined> {
+    const { event, redelivered } = arrival;
+    const { releaseBytes, waiting, ended } = context;
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
     try {
@@ -145,12 +121,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, headers, json, known);
       const deadline = createDeadline(envelope.timeoutSeconds, ended, beforeEffect);
+      const { deviceId, eventId, correlationId = eventId } = envelope;
+      const bound = backends.bind({
+        ...{ deviceId, correlationId, idempotencySeed: eventId },
+        ...{ deadline, course, onOutage: waiting },
+      });
       const { keeps } = card;
       const request = {
         ...{ envelope, headers, json, body, redelivered },
         room: room.forCard(deadline, () => releaseBytes(keeps)),
       };
-      const outcome = await card.handle(request, bind(envelope, course, deadline, waiting), limits);
+      const outcome = await card.handle(request, bound, limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -158,21 +139,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { envelope, card, body: known, json, outcome: undefined, failure };
     }
   }
-
-  const bind = (
-    { deviceId, correlationId, eventId }: Envelope,
-    course: MessageCourse,
-    deadline: Deadline,
-    onOutage: () => void,
-  ): BoundBackends =>
-    backends.bind({
-      deviceId,
-      correlationId: correlationId ?? eventId,
-      idempotencySeed: eventId,
-      deadline,
-      course,
-      onOutage,
-    });
 
   /** Any other error is a defect of the service: the log has it, and the device learns its incident id. */
   function rejectionOf(error: unknown, deviceId: string): Rejection {
@@ -185,9 +151,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** G4: the device learns only an incident id. */
   function notExecuted({ event, deviceId, origin }: Arrival): Rejection {
     const incident = randomUUID();
-    const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
+    const { sequenceNumber } = event;
     log.error(
-      { incident, ...place },
+      { incident, device: deviceId, partition: origin.partition, sequenceNumber },
       'message was the only one in flight at three unclean shutdowns: parked without being executed',
     );
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
@@ -196,10 +162,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return async (arrival, context) => {
     let course: MessageCourse | undefined;
     try {
-      const message = read(arrival);
-      course = messages.begin(arrival, message.envelope, message.card?.name, context.readAt);
+      const { event, generation, deviceId, origin, attempts } = arrival;
+      const id = eventId(event, origin, deviceId);
+      const { envelope, refusal } = readEnvelope(generation, event.properties ?? {}, deviceId, id, attempts);
+      const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
+      course = messages.begin(arrival, envelope, card?.name, context.readAt);
       context.begins?.(course);
-      const isHandled = await handledToEnd(message, arrival, context, course);
+      const isHandled = await handledToEnd({ arrival, context, course, envelope, card, refusal });
       if (!isHandled) course.left();
       return isHandled;
     } catch (error) {
@@ -211,6 +180,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
+const isOurs = (failure: Rejection | undefined): failure is Rejection =>
+  failure !== undefined && resultCodes[failure.code].fault === 'service';
+
 /** Estimated memory of the acknowledgement, which repeats parts of the body. */
 const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.end ?? 0);
 
@@ -219,6 +191,21 @@ const notificationBytes = ({ outcome }: HandledRequest): number =>
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
-  rejection.code === 'validation_error'
-    ? new Rejection(invalid(generation), rejection.details, rejection.fields)
-    : rejection;
+  rejection.code === 'validation_error' ? new Rejection(invalid(generation), rejection.details) : rejection;
+
+/** Most characters of a name that are repeated. */
+const longest = 64;
+
+/** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
+function unknownName(generation: Generation, name: string): Rejection {
+  const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
+  const property = generation === 'V2' ? 'action' : 'eventType';
+  const details = `${property} ${shown(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
+  return new Rejection('operation_not_supported', details);
+}
+
+/** In quotes, without invisible and control characters. */
+function shown(name: string): string {
+  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').replaceAll('"', "'");
+  return `"${plain.length <= longest ? plain : `${plain.slice(0, longest).toWellFormed()}…`}"`;
+}

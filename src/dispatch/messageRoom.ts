@@ -3,25 +3,15 @@ import type { KeepingRoom } from '../backends/sending.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 
-/** The room of one message for answers that it keeps beyond what its card has reserved (A10). */
-export interface MessageRoom {
-  /** @param drop gives back what was reserved for the card: from now on the message keeps answers in this room, or none */
-  forCard(deadline: Deadline, drop: () => void): KeepingRoom;
-  /**
-   * Its handling is over, and it keeps so many bytes of answers.
-   * @returns how many of them are not charged here
-   */
-  keeps(bytes: number): number;
-  /** So many of them are not kept any more. */
-  handedOver(bytes: number): void;
-}
-
-/** @param most bytes that one message may keep */
+/**
+ * The room of one message for answers that it keeps beyond what its card has reserved (A10).
+ * @param most bytes that one message may keep
+ */
 export function createMessageRoom(
   { takeForAnswers, giveFromAnswers, waiting }: MessageContext,
   course: Pick<MessageCourse, 'waitsForRoom'>,
   most: number,
-): MessageRoom {
+) {
   let hasAll = false;
   let coming: Promise<void> | undefined;
 
@@ -37,7 +27,8 @@ export function createMessageRoom(
   }
 
   return {
-    forCard: (deadline, drop) => ({
+    /** @param drop gives back what was reserved for the card: from now on the message keeps answers in this room, or none */
+    forCard: (deadline: Deadline, drop: () => void): KeepingRoom => ({
       takeAll() {
         if (hasAll || coming !== undefined) return hasAll ? undefined : coming;
         const taking = takeForAnswers(most);
@@ -51,13 +42,20 @@ export function createMessageRoom(
         return coming;
       },
     }),
-    keeps(bytes) {
+    /**
+     * Its handling is over, and it keeps so many bytes of answers.
+     * @returns how many of them are not charged here
+     */
+    keeps(bytes: number): number {
       if (!hasAll) return bytes;
       giveFromAnswers(most - bytes);
       return 0;
     },
-    handedOver(bytes) {
+    /** So many of them are not kept any more. */
+    handedOver(bytes: number): void {
       if (hasAll) giveFromAnswers(bytes);
     },
   };
 }
+
+export type MessageRoom = ReturnType<typeof createMessageRoom>;

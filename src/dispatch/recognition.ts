@@ -1,9 +1,23 @@
+import type { Backends } from '../backends/backends.ts';
+import type { Card } from '../card/card.ts';
+import type { Requirement } from '../engine/order/lanes.ts';
 import type { Log } from '../log/log.ts';
+import { catalogue, findCard } from '../messages/index.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { Arrival } from '../protocol/arrival.ts';
-import { classify, type HubEvent, senderOf, undecodedProperties, whyNotOurs } from '../protocol/event.ts';
-import { compactEvent } from '../protocol/eventMemory.ts';
-import { misspellingIn } from '../protocol/misspellings.ts';
+import { bytesToReserve } from '../protocol/body.ts';
+import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
+import {
+  type Arrival,
+  classify,
+  compactEvent,
+  eventId,
+  type Generation,
+  type HubEvent,
+  misspellingIn,
+  senderOf,
+  undecodedProperties,
+  whyNotOurs,
+} from '../protocol/event.ts';
 import type { Taps } from '../tap/taps.ts';
 
 interface ArrivalsOptions {
@@ -50,4 +64,45 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): Arri
     count('message');
     return { event: compactEvent(event), generation, deviceId, origin: { hub, partition }, redelivered };
   };
+}
+
+/** The backends that must be available before a message starts; undefined when it needs none (B5). */
+export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
+
+/** Cheap while all backends are available: it only looks up the card. */
+export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, limits: EnvelopeLimits): RequirementOf {
+  const readEnvelope = createEnvelopeReader(limits);
+  const requirements = new Map<Card, Requirement>();
+  /** Cards that need the same backends share one requirement, so that their messages start in order. */
+  const shared = new Map<string, Requirement>();
+  for (const card of catalogue) {
+    const { needs } = card;
+    const key = needs.toSorted().join();
+    const requirement: Requirement = shared.get(key) ?? {
+      needs,
+      isMet: () => needs.every(backends.isUp),
+      met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
+    };
+    shared.set(key, requirement);
+    requirements.set(card, requirement);
+  }
+
+  return ({ event, generation, deviceId, origin }) => {
+    const { properties = {} } = event;
+    const card = cardOf(generation, properties);
+    const requirement = card && requirements.get(card);
+    if (requirement === undefined || requirement.isMet()) return requirement;
+    const { refusal } = readEnvelope(generation, properties, deviceId, eventId(event, origin, deviceId));
+    return refusal ? undefined : requirement;
+  };
+}
+
+const cardOf = (generation: Generation, properties: HubEvent['properties'] = {}): Card | undefined =>
+  findCard(generation, messageNameOf(generation, properties));
+
+/** Bytes to reserve for a message before it starts: for its body, and for what it may keep of answers of backends (R6). */
+export function bytesToReserveFor(event: HubEvent, maxInflatedBytes: number): number {
+  const generation = classify(event);
+  const card = generation && cardOf(generation, event.properties);
+  return bytesToReserve(event, maxInflatedBytes) + (card?.keeps ?? 0);
 }

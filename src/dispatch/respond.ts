@@ -2,15 +2,11 @@ import type { Card, Outcome } from '../card/card.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
-import { acknowledge } from '../protocol/acknowledgement.ts';
-import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
-import type { Delivery } from '../protocol/delivery.ts';
-import { listed } from '../protocol/details.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
-import { type Notification, notify } from '../protocol/notification.ts';
-import { Rejection } from '../protocol/rejection.ts';
-import { type Chain, createChains } from './chains.ts';
+import { listed, Rejection } from '../protocol/rejection.ts';
+import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
+import type { Delivery } from '../protocol/vocabulary.ts';
 
 /** A message after its handling or its rejection. */
 export interface HandledRequest {
@@ -59,7 +55,7 @@ export async function answer(
   const { ended } = context;
   const beginChain = createChains(context);
   const own = beginChain();
-  /** What went wrong, if anything. */
+  /** Their results, or what went wrong. */
   const elsewhere: Promise<unknown>[] = [];
 
   async function send(reply: Reply, chain: Chain): Promise<Delivery> {
@@ -92,17 +88,12 @@ export async function answer(
       chain.end();
       handedOver(notification.body.length);
     });
-    elsewhere.push(
-      sent.then(
-        () => undefined,
-        (error) => error,
-      ),
-    );
+    elsewhere.push(sent.catch((error: unknown) => error));
   }
 
   async function settledElsewhere(): Promise<boolean> {
     own.end();
-    const errors = (await Promise.all(elsewhere)).filter((error) => error !== undefined);
+    const errors = (await Promise.all(elsewhere)).filter((result) => result instanceof Error);
     const failed = errors.find((error) => !(error instanceof Revoked));
     if (failed !== undefined) throw failed;
     return errors.length === 0;
@@ -119,13 +110,13 @@ export async function answer(
       const delivery = await send(notify(envelope, notification), own);
       handedOver(notification.body.length);
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
-      if (delivery.dropped !== 'too_large') {
+      if (delivery.dropped !== 'too_large')
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
-      }
-      const { model, objectId } = notification;
-      tooLarge.push(`${model} of ${objectId}`);
+      tooLarge.push(`${notification.model} of ${notification.objectId}`);
     }
-    return tooLarge.length === 0 ? undefined : notSent(tooLarge);
+    if (tooLarge.length === 0) return undefined;
+    const why = `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(tooLarge)}`;
+    return new Rejection('response_too_large', why); // the other notifications have been sent (A10)
   }
 
   try {
@@ -142,21 +133,62 @@ export async function answer(
   }
 }
 
-/** The other notifications have been sent (A10). */
-const notSent = (models: readonly string[]): Rejection =>
-  new Rejection(
-    'response_too_large',
-    `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(models)}`,
-  );
-
 function resultOf({ envelope, card, body, json, outcome, failure }: HandledRequest) {
   const echo = card?.echo(envelope.properties, body, json);
   return {
     success: failure === undefined,
     code: failure?.code ?? 'ok',
     details: failure?.details ?? '',
-    fields: { ...echo?.fields, ...outcome?.fields, ...failure?.fields },
+    fields: { ...echo?.fields, ...outcome?.fields },
     properties: { ...echo?.properties, ...outcome?.properties },
     detailsKey: card?.detailsKey ?? 'details',
   } as const;
+}
+
+/**
+ * Replies of a message that are sent one after the other: those to its own device, or those to another one (A12). The message sleeps
+ * while every chain that is left waits for the full queue of its device (C4).
+ */
+interface Chain {
+  /** @param giveUp ends the waiting */
+  sleeps(giveUp: () => void): void;
+  /** Its reply is tried again, or is settled. */
+  wakes(): void;
+  end(): void;
+}
+
+/** @returns begins a chain */
+function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
+  let open = 0;
+  let isAsleep = false;
+  const givingUp = new Map<Chain, () => void>();
+
+  function look() {
+    const wasAsleep = isAsleep;
+    isAsleep = open > 0 && givingUp.size === open;
+    if (isAsleep && !wasAsleep)
+      sleeps(() => {
+        for (const giveUp of [...givingUp.values()]) giveUp();
+      });
+    if (!isAsleep && wasAsleep) wakes();
+  }
+
+  return () => {
+    const chain: Chain = {
+      sleeps(giveUp) {
+        givingUp.set(chain, giveUp);
+        look();
+      },
+      wakes() {
+        if (givingUp.delete(chain)) look();
+      },
+      end() {
+        open -= 1;
+        look();
+      },
+    };
+    open += 1;
+    look();
+    return chain;
+  };
 }

@@ -1,4 +1,4 @@
-import { textless } from '../protocol/properties.ts';
+import { textless } from '../protocol/event.ts';
 
 /** The messages of an AMQP library. */
 export interface MessageCodec {

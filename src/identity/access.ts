@@ -1,7 +1,6 @@
 import { useProxies } from 'telemetry/network/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf, isNowhere } from '../settings/derived.ts';
-import { proxiesIn } from '../settings/proxies.ts';
+import { type Account, accountOf, isNowhere, proxiesIn } from '../settings/derived.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
 import { openSecretFiles, type Secret, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 

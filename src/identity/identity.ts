@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AccessToken, TokenCredential } from '@azure/identity';
 import { comingMoment } from '../concurrency/clocks.ts';
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Settings } from '../settings/config.ts';
 

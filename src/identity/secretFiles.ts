@@ -1,12 +1,11 @@
 import { stampsNow } from 'telemetry/files/stamps.ts';
 import { watchFiles } from 'telemetry/files/watchFiles.ts';
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { secretFiles } from '../settings/constants.ts';
-import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secretFile.ts';
-import { addSecret } from '../settings/secrets.ts';
-import { settingIn } from '../settings/settingsFile.ts';
+import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf, addSecret } from '../settings/secrets.ts';
+import { settingIn } from '../settings/table.ts';
 
 /** A secret in a file, which can change while the program runs (D397). */
 export interface RotatingSecret {

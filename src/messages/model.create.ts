@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { action, done } from '../card/card.ts';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
-import { relatedModels } from '../objectModel/relatedModels.ts';
-import { configurationNews } from '../objectModel/subscribers.ts';
-import { maxReplyBytes } from '../protocol/c2d.ts';
+import { configurationNews } from '../objectModel/notifications.ts';
+import { relatedModels } from '../objectModel/storedModel.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
 import { type Json, pickSmall } from '../protocol/json.ts';
+import { maxReplyBytes } from '../protocol/reply.ts';
 
 export const modelCreate = action('model.create', {
   purpose: 'Create or update an object model',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { guid, modelId } from '../protocol/fields.ts';
-import { effects, failures } from '../protocol/methodFailures.ts';
+import { effects, failures } from '../protocol/vocabulary.ts';
 
 /** In seconds; the range is that of the hub (M3). */
 export const timeoutRange = { min: 5, max: 300, default: 30 } as const;

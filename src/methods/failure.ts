@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Cancelled } from '../backends/deadline.ts';
 import type { HubError } from '../hub/methods/hubError.ts';
 import type { LogLines } from '../log/log.ts';
-import { shortened } from '../protocol/details.ts';
+import { shortened, Rejection } from '../protocol/rejection.ts';
 import { MalformedJson } from '../protocol/json.ts';
-import { failures, type Invoked, type MethodFailure, type Reason } from '../protocol/methodFailures.ts';
-import { Rejection } from '../protocol/rejection.ts';
+import { failures, type Invoked, type MethodFailure, type Reason } from '../protocol/vocabulary.ts';
 
 export interface FailureOptions {
   /** Text of the device, which is sent to the caller but not logged. */

@@ -4,7 +4,7 @@ import type { MethodBackends } from '../backends/backends.ts';
 import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
-import { listed, quoted } from '../protocol/details.ts';
+import { listed, quoted } from '../protocol/rejection.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { nearest } from '../text/nearest.ts';
 import { timeoutRange } from './contract.ts';

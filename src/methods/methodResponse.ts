@@ -1,18 +1,9 @@
 import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { placeIn } from '../protocol/details.ts';
-import {
-  allKeys,
-  answerLimits,
-  type Json,
-  MalformedJson,
-  maxJsonDepth,
-  memberOf,
-  parseJson,
-  textIn,
-} from '../protocol/json.ts';
-import { effects, type Reason } from '../protocol/methodFailures.ts';
+import { allKeys, answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
+import { effects, type Reason, type Invoked } from '../protocol/vocabulary.ts';
 import { effectTexts, Failure, type FailureOptions } from './failure.ts';
+import { placeIn } from '../protocol/rejection.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;

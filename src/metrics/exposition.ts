@@ -1,6 +1,6 @@
 import { createExposition } from 'telemetry/exposition.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
-import { within } from '../concurrency/within.ts';
+import { within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { createMeter, type Meter, type MeterWithReadings, noMeter } from './meter.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { useProxies } from 'telemetry/network/outbound.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
-import { proxiesIn } from '../settings/proxies.ts';
+import { proxiesIn } from '../settings/derived.ts';
 
 /**
  * Sets for the whole process how it reaches other machines: proxies and trusted authorities (D406, D407).

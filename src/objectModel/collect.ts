@@ -1,7 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
-import { inOrder } from '../concurrency/inOrder.ts';
+import { inOrder } from '../concurrency/waiting.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { keptOf } from './storedModel.ts';
@@ -92,7 +92,7 @@ async function walk(
   const models: CollectedModel[] = [];
   const missing: string[] = [];
   const visited = new Set<string>();
-  const leadsOn = childrenFor(collection);
+  const follows = childrenFor(collection);
   const childOf = objectOf(model);
   let bytes = 0;
   let kept = 0;
@@ -139,7 +139,7 @@ async function walk(
       if (references > maxReferences) throw tooLarge(`more than ${maxReferences} references`);
       referenceBytes += sizeOf(reference);
       if (referenceBytes > maxSyncBytes) throw tooLarge(`more than ${maxSyncBytes} bytes of references`);
-      if (!leadsOn(reference)) return;
+      if (!follows?.(reference)) return;
       const id = childOf(reference);
       const key = id?.toLowerCase();
       if (id === undefined || key === undefined || children.has(key)) return;
@@ -153,22 +153,21 @@ async function walk(
   for (let depth = 0; level.length > 0; depth += 1) {
     const beside = await fetchAll(besides(level, related));
     for (const one of level) models.push(one, ...beside.filter(({ objectId }) => objectId === one.objectId));
-    const goesOn = leadsAnywhere(collection) && (recursive || depth === 0);
+    const goesOn = follows !== undefined && (recursive || depth === 0);
     level = goesOn ? await fetchAll((await inOrder(together, level, childrenOf)).flat()) : [];
   }
   return { models, missing };
 }
 
-const leadsAnywhere = ({ hierarchical, contained, references }: Collection): boolean =>
-  hierarchical || contained || references.size > 0;
-
 const containment = keysOf(['isContained', 'isContainment']);
 
-/** Whether the walk follows a reference. */
-function childrenFor({ hierarchical, contained, references }: Collection): (reference: Reference) => boolean {
+/** Whether the walk follows a reference; undefined when it follows none. */
+function childrenFor({ hierarchical, contained, references }: Collection): Follows | undefined {
   if (hierarchical) return () => true;
-  return contained ? (reference) => isMarked(reference, containment) : isNamed(references);
+  if (contained) return (reference) => isMarked(reference, containment);
+  return references.size > 0 ? isNamed(references) : undefined;
 }
+type Follows = (reference: Reference) => boolean;
 
 /** One by one: there may be many more than may be fetched. */
 function* besides(level: readonly WantedModel[], related: readonly string[]): Iterable<WantedModel> {

@@ -5,10 +5,16 @@ import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { createRelatedModels, type RelatedModels } from './relatedModels.ts';
-import { locate, type ModelIdentity, type RegisteredModel, registered } from './storedModel.ts';
-import { uniqueProperties } from './uniqueProperties.ts';
-import { createUniqueValues } from './uniqueValues.ts';
+import {
+  answerTooLarge,
+  createRelatedModels,
+  locate,
+  type ModelIdentity,
+  type RegisteredModel,
+  type RelatedModels,
+  registered,
+} from './storedModel.ts';
+import { createUniqueValues, uniqueProperties } from './unique.ts';
 
 /** What a device asks for with `model.create` or `Svc.Device.Created`. */
 export interface Registration {
@@ -151,9 +157,7 @@ async function lookUp(
   let found: ModelIdentity | undefined;
   await backends.informationModel.query(model, type.typeId, values, (hit) => {
     hits += 1;
-    if (hits > maxHits) {
-      throw new Rejection('response_too_large', `information model: more than ${maxHits} object models were found`);
-    }
+    if (hits > maxHits) throw answerTooLarge(`more than ${maxHits} object models were found`);
     if (!hasValues(hit)) return; // B2
     const at = locate(hit);
     if (at.model !== model || parseTypeRef(at.type)?.typeId !== type.typeId) return; // B2

@@ -29,7 +29,7 @@ const mostRaces = 5;
  * @throws Rejection when the request's version is behind, too far ahead, or a backend refuses
  */
 export async function replace(replacement: Replacement, { informationModel }: BoundBackends): Promise<Json> {
-  const { objectId, model, body, redelivered } = replacement;
+  const { objectId, model, body, redelivered, maxVersionGap } = replacement;
   let text = body.text;
   let closesGap = false;
   let lastRead: string | undefined;
@@ -52,12 +52,12 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       const isOneAhead = BigInt(version) === wanted + 1n;
       // An earlier delivery has closed a gap. It gets the same responses again; a new update would be refused (G3).
       if (redelivered && isOneAhead && !closesGap) text = body.text;
-      else
-        text = withMember(
-          body,
-          'version',
-          checkedVersion(replacement, wanted, version, withVersionSaid(error, version)),
-        );
+      else {
+        const gap = wanted - BigInt(version);
+        if (gap < 0n) throw withVersionSaid(error, version);
+        if (gap > BigInt(maxVersionGap)) throw tooFarAhead(replacement, gap, version);
+        text = withMember(body, 'version', version);
+      }
       closesGap = true;
     }
   }
@@ -72,23 +72,11 @@ function versionSaid({ meta: { version } }: Refusal): string | undefined {
   return Number.isSafeInteger(version) ? String(version) : undefined;
 }
 
-/** The version for the next update. @throws the refusal when the request's version is behind it */
-function checkedVersion(
-  { generation, maxVersionGap }: Replacement,
-  wanted: bigint,
-  version: string,
-  refusal: Refusal,
-): string {
-  const gap = wanted - BigInt(version);
-  if (gap < 0n) throw refusal;
-  if (gap > BigInt(maxVersionGap)) {
-    throw new Rejection(
-      invalid(generation),
-      `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${maxVersionGap} is closed`,
-    );
-  }
-  return version;
-}
+const tooFarAhead = ({ generation, maxVersionGap }: Replacement, gap: bigint, version: string): Rejection =>
+  new Rejection(
+    invalid(generation),
+    `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${maxVersionGap} is closed`,
+  );
 
 /** The request's version. @throws the refusal when it is no integer and cannot be compared */
 function requested(body: Json, refusal?: Refusal): bigint {

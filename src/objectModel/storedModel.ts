@@ -1,7 +1,8 @@
-import { maxReplyBytes } from '../protocol/c2d.ts';
+import { z } from 'zod';
 import { integerIn, isGuid } from '../protocol/fields.ts';
-import { type Json, pickSmall, textIn, withoutMember } from '../protocol/json.ts';
-import type { RelatedModel, RelatedModels } from './relatedModels.ts';
+import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
+import { Rejection, shortened } from '../protocol/rejection.ts';
+import { maxReplyBytes } from '../protocol/reply.ts';
 
 /** What is kept of a stored object model: its text may be large (R6). */
 export interface ModelIdentity {
@@ -49,7 +50,7 @@ export interface RegisteredModel {
   readonly path: string | undefined;
   /** The information model's own text of it, without the results of related models; see `keptOf`. */
   readonly text: Buffer;
-  readonly relatedModels: readonly RelatedModel[];
+  readonly relatedModels: RelatedModel[];
   /** Related models that this request created. */
   readonly createdModels: readonly string[];
 }
@@ -65,3 +66,52 @@ export function registered(stored: Json, created: boolean, related?: RelatedMode
 /** What is kept of a model until it is sent: of one that is too large for the hub only the beginning, which is too large as well (C3). */
 export const keptOf = (text: Buffer): Buffer =>
   text.length > maxReplyBytes ? Buffer.from(text.subarray(0, maxReplyBytes + 1)) : text;
+
+/** Schema of the results of related models in an acknowledgement (B1). */
+export const relatedModels = z.array(
+  z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
+);
+type RelatedModel = z.infer<typeof relatedModels>[number];
+
+/** What an acknowledgement can carry, compressed, has fewer. */
+const mostCharacters = 256 * 1024;
+
+/**
+ * The results of related models in one answer of the information model, as they are read. Checked by hand: there may be thousands, and a
+ * schema would take several times as long.
+ */
+export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }) {
+  const results: RelatedModel[] = [];
+  const createdModels: string[] = [];
+  let characters = 0;
+  return {
+    results,
+    /** Those that this request created. */
+    created: createdModels,
+    /** @throws Rejection for more than may be read */
+    take(related: Json): void {
+      if (results.length === maxRelatedModels)
+        throw answerTooLarge(`the answer has more than ${maxRelatedModels} related models`);
+      const { model, success, code, created = false } = pickSmall(related, members);
+      const details = isText(related, 'details') ? valueIn(related, 'details') : undefined;
+      const isComplete = typeof model === 'string' && typeof success === 'boolean' && typeof code === 'string';
+      if (!isComplete || typeof details !== 'string' || typeof created !== 'boolean') {
+        throw new TypeError('expected the results of related models');
+      }
+      const result = { model, success, code, details: shortened(details) };
+      characters += model.length + code.length + result.details.length;
+      if (characters > mostCharacters)
+        throw answerTooLarge(`the results of related models have more than ${mostCharacters} characters`);
+      results.push(result);
+      if (success && created) createdModels.push(model);
+    },
+  };
+}
+
+export type RelatedModels = ReturnType<typeof createRelatedModels>;
+
+const members = ['model', 'success', 'code', 'created'] as const;
+
+/** More than is read of an answer (R6). */
+export const answerTooLarge = (what: string): Rejection =>
+  new Rejection('response_too_large', `information model: ${what}`);

@@ -1,13 +1,7 @@
 import { statusValue } from 'telemetry/meter.ts';
 import type { Meter } from '../metrics/meter.ts';
-import {
-  type BackendKey,
-  backendNames,
-  type HttpMethod,
-  type Operation,
-  type TransportFault,
-} from '../protocol/backendCalls.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { type BackendKey, backendNames, type HttpMethod, type Operation, type TransportFault } from '../protocol/vocabulary.ts';
 import { beginStep, type Course } from './course.ts';
 
 interface HttpRequest {

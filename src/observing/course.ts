@@ -1,4 +1,4 @@
-import type { BackendKey } from '../protocol/backendCalls.ts';
+import type { BackendKey } from '../protocol/vocabulary.ts';
 import type { Publish } from '../tap/taps.ts';
 import type { Span } from '../tracing/span.ts';
 

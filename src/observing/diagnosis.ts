@@ -1,6 +1,6 @@
 import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
 import { noTokenTodo } from '../identity/identity.ts';
-import type { StoreFault } from '../protocol/storeCalls.ts';
+import type { StoreFault } from '../protocol/vocabulary.ts';
 
 // What a fault means for an operator: by its place and its code, the setting to look at, and what to do.
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statusValue } from 'telemetry/meter.ts';
-import type { Invoked, MethodFailure, Reason } from '../protocol/methodFailures.ts';
+import type { Invoked, MethodFailure, Reason } from '../protocol/vocabulary.ts';
 import type { Publish } from '../tap/taps.ts';
 import { beginTrace } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Step } from './course.ts';

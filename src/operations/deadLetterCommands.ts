@@ -1,7 +1,7 @@
 import { printable, printableJson } from 'telemetry/printable.ts';
 import { type DeadLetter, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
-import { resultCodes } from '../protocol/codes.ts';
+import { resultCodes } from '../protocol/vocabulary.ts';
 import { nearest } from '../text/nearest.ts';
 
 /** The operator's commands for dead letters, but `replay`: each returns its exit code. */

@@ -7,7 +7,7 @@ import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { BackendKey } from '../protocol/backendCalls.ts';
+import type { BackendKey } from '../protocol/vocabulary.ts';
 
 interface Observed {
   /** Of all partitions. */

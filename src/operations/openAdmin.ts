@@ -8,8 +8,7 @@ import type { Secret } from '../identity/secretFiles.ts';
 import type { Log, LogLines } from '../log/log.ts';
 import { currentTroubles } from '../log/troubles.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { redactedSettings } from '../settings/redacted.ts';
-import { secretsOf } from '../settings/secrets.ts';
+import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { createTapLines } from '../tap/tapLines.ts';
 import { type AdminRoute, startAdminServer } from './adminServer.ts';
 

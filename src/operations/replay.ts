@@ -2,7 +2,7 @@ import { printable } from 'telemetry/printable.ts';
 import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
 import { type DeadLetters, LetterRefused } from '../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
-import type { RequirementOf } from '../dispatch/requirements.ts';
+import type { RequirementOf } from '../dispatch/recognition.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type Choice, list, say, select } from './deadLetterCommands.ts';
 

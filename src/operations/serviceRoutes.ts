@@ -3,7 +3,7 @@ import type { BackendName, Backends } from '../backends/backends.ts';
 import type { BackendState } from '../backends/circuit.ts';
 import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
-import type { DeviceWork } from '../engine/order/deviceWork.ts';
+import type { DeviceWork } from '../engine/partition/contents.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';

@@ -9,7 +9,7 @@ import { runCommand } from '../operations/commands.ts';
 import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCommands.ts';
 import { replayChosen } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
-import { versionOfBuild } from '../settings/home.ts';
+import { versionOfBuild } from '../settings/derived.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import { createHandling } from './handling.ts';
 

@@ -4,7 +4,7 @@ import { readingBytes } from '../backends/transport.ts';
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
 import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
-import { createRequirements, type RequirementOf } from '../dispatch/requirements.ts';
+import { createRequirements, type RequirementOf } from '../dispatch/recognition.ts';
 import { createLine } from '../engine/budget/line.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';

@@ -2,8 +2,7 @@ import { missingOfPlatform } from '../identity/identity.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
 import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';
-import { takeNoArguments } from './noArguments.ts';
-import { runProgram } from './program.ts';
+import { runProgram, takeNoArguments } from './program.ts';
 
 /** The front door: remote methods over HTTP (M1). */
 

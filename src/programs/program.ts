@@ -5,19 +5,9 @@ import { logWarnings } from 'telemetry/log.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import {
-  ConfigurationError,
-  configDirectory,
-  fileEffect,
-  type MethodsSettings,
-  type Settings,
-  settingDocs,
-} from '../settings/config.ts';
-import { thisBuild, versionOfBuild } from '../settings/home.ts';
-import { proxyVariables } from '../settings/proxies.ts';
-import { redactedSettings } from '../settings/redacted.ts';
-import { secretsOf } from '../settings/secrets.ts';
-import { unknownVariables } from '../settings/variables.ts';
+import { ConfigurationError, configDirectory, fileEffect, type MethodsSettings, proxyVariables, type Settings, settingDocs, unknownVariables } from '../settings/config.ts';
+import { thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { openTraces } from '../tracing/openTraces.ts';
 import type { Traces } from '../tracing/span.ts';
 
@@ -121,5 +111,23 @@ function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettin
 
 function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   log.fatal({ err: error }, what);
+  process.exit(1);
+}
+
+/**
+ * Ends a program that was given arguments: it takes none.
+ * @param name for messages: `The service`
+ * @param usage what `--help` prints
+ */
+export function takeNoArguments(name: string, usage: string): void {
+  const [argument] = process.argv.slice(2);
+  if (argument === undefined) return;
+  if (argument === '--help') {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  process.stderr.write(
+    `${name} takes no argument but --help, not ${JSON.stringify(argument)}: its settings come from the environment (docs/settings.md).\n`,
+  );
   process.exit(1);
 }

@@ -1,6 +1,5 @@
 import { withFields } from 'telemetry/log.ts';
-import { createArrivals } from '../dispatch/recognition.ts';
-import { bytesToReserveFor } from '../dispatch/requirements.ts';
+import { bytesToReserveFor, createArrivals } from '../dispatch/recognition.ts';
 import type { Backlog } from '../engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine/quarantine.ts';
@@ -20,11 +19,10 @@ import type { Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
-import type { Arrival } from '../protocol/arrival.ts';
+import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
-import { eventHubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
-import { hubLoginOf, hubNameOf } from '../settings/hubLogin.ts';
+import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Handling } from './handling.ts';
 

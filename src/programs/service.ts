@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serveHealth } from 'telemetry/healthServer.ts';
-import { createStandstillWatch } from '../concurrency/standstill.ts';
+import { createStandstillWatch } from '../concurrency/clocks.ts';
 import { createBacklog } from '../engine/budget/backlog.ts';
 import { createBudget } from '../engine/budget/budget.ts';
 import { createPace } from '../engine/budget/pace.ts';
@@ -16,8 +16,7 @@ import { serviceRoutes, shownWork } from '../operations/serviceRoutes.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Settings } from '../settings/config.ts';
 import { backlogLimits, leastMessages, stuckAfterMs, timing } from '../settings/constants.ts';
-import { healthAddress, standstillMs } from '../settings/derived.ts';
-import { thisBuild, versionOfBuild } from '../settings/home.ts';
+import { healthAddress, standstillMs, thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';

@@ -2,8 +2,7 @@ import { missingOfPlatform } from '../identity/identity.ts';
 import { unusableDirectories } from '../operations/writable.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { usedDirectories } from '../settings/directories.ts';
-import { takeNoArguments } from './noArguments.ts';
-import { runProgram } from './program.ts';
+import { runProgram, takeNoArguments } from './program.ts';
 import { startService } from './service.ts';
 
 /** The service. */

@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
-import type { Generation, HubEvent } from './event.ts';
-import { memoryOf } from './eventMemory.ts';
+import { type Generation, type HubEvent, memoryOf } from './event.ts';
 import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 
@@ -12,11 +11,13 @@ interface Compression {
   readonly isRaw: (bytes: Uint8Array) => boolean;
 }
 
+// These first bytes are not valid base64, so that raw data and base64 text cannot be confused.
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+const isZlib = ([first = 0, second = 0]: Uint8Array): boolean =>
+  (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+
 const encodings = new Map<string, Compression | 'none'>([
-  ['', 'none'],
-  ['utf8', 'none'],
-  ['utf-8', 'none'],
-  ['identity', 'none'],
+  ...['', 'utf8', 'utf-8', 'identity'].map((name) => [name, 'none'] as const),
   ['gzip', { inflate: gunzipSync, isRaw: isGzip }],
   ['deflate', { inflate: inflateSync, isRaw: isZlib }],
 ]);
@@ -25,8 +26,8 @@ const encodings = new Map<string, Compression | 'none'>([
 export const contentEncodings = (generation: Generation): readonly string[] =>
   [...encodings].flatMap(([name, encoding]) => (generation === 'V2' || encoding === 'none' ? [name] : []));
 
-const listOf = (generation: Generation): string =>
-  `one of ${contentEncodings(generation).filter(Boolean).join(', ')} (in any case), empty`;
+const encodingRule = (generation: Generation): string =>
+  `property content-encoding must be one of ${contentEncodings(generation).filter(Boolean).join(', ')} (in any case), empty or absent`;
 
 /** Values that a body may have however few bytes it came in; beyond them one for each byte, which no body without compression has. */
 const freeValues = 16_384;
@@ -92,41 +93,23 @@ export function decodeBody(
   contentEncoding: string | undefined,
   maxInflated: number,
 ): Buffer {
+  const isInvalid = (why: string) => new Rejection(invalid(generation), why);
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (!(bytes instanceof Uint8Array)) {
-    throw new Rejection(invalid(generation), 'body must be bytes (one AMQP data section)');
-  }
-  if (bytes.byteLength > maxReceivedBytes) {
-    throw new Rejection(
-      invalid(generation),
-      `body has ${bytes.byteLength} bytes, more than the limit of ${maxReceivedBytes}`,
-    );
-  }
+  if (!(bytes instanceof Uint8Array)) throw isInvalid('body must be bytes (one AMQP data section)');
+  if (bytes.byteLength > maxReceivedBytes)
+    throw isInvalid(`body has ${bytes.byteLength} bytes, more than the limit of ${maxReceivedBytes}`);
   if (contentEncoding === undefined) return terminated(bytes);
   const name = contentEncoding.toLowerCase();
   const encoding = encodings.get(name);
-  if (generation === 'V1' && encoding !== 'none') {
-    throw new Rejection(
-      invalid(generation),
-      `property content-encoding must be ${listOf('V1')} or absent: the body of an event is never compressed`,
-    );
-  }
-  if (encoding === undefined) {
-    throw new Rejection('decompression_error', `property content-encoding must be ${listOf('V2')} or absent`);
-  }
+  if (generation === 'V1' && encoding !== 'none')
+    throw isInvalid(`${encodingRule('V1')}: the body of an event is never compressed`);
+  if (encoding === undefined) throw new Rejection('decompression_error', encodingRule('V2'));
   if (encoding === 'none') return terminated(bytes);
 
   const compressed = encoding.isRaw(bytes) ? bytes : fromBase64(bytes);
-  if (compressed === undefined) {
+  if (compressed === undefined)
     throw new Rejection('decompression_error', `body is neither ${name} data nor base64 text of it`);
-  }
   return inflated(encoding, name, compressed, maxInflated);
-}
-
-/** The result of zlib with `info`. */
-interface Inflated {
-  readonly buffer: Buffer;
-  readonly engine: Zlib;
 }
 
 /** In this thread: to hand a body to another one and back takes more time than to inflate a usual body. */
@@ -134,7 +117,7 @@ function inflated({ inflate }: Compression, name: string, data: Uint8Array, most
   // One chunk, because several would be copied into one; and room for the zero byte. zlib needs at least 64 bytes.
   const chunkSize = Math.max(64, Math.min(most, mostInflated * data.byteLength) + 1);
   const isNot = (why: string) => new Rejection('decompression_error', `body ${why}`);
-  let result: Inflated;
+  let result: { readonly buffer: Buffer; readonly engine: Zlib };
   try {
     result = Object(inflate(data, { maxOutputLength: most, chunkSize, info: true }));
   } catch (error) {
@@ -162,16 +145,6 @@ export function readBody(text: Buffer, received: number, generation: Generation,
     if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}${remark}`);
     throw error;
   }
-}
-
-// These first bytes are not valid base64, so that raw data and base64 text cannot be confused.
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
-function isZlib(bytes: Uint8Array): boolean {
-  const [first = 0, second = 0] = bytes;
-  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 }
 
 function fromBase64(bytes: Uint8Array): Buffer | undefined {

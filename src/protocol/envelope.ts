@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import type { FailureCode } from './codes.ts';
-import { listed } from './details.ts';
-import { derivedId, type Generation } from './event.ts';
+import {
+  derivedId,
+  type Generation,
+  maxPropertyBytes,
+  type Properties,
+  propertyBytes,
+  textlessFaults,
+  textProperties,
+} from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
-import { maxPropertyBytes, type Properties, propertyBytes, textlessFaults, textProperties } from './properties.ts';
-import { Rejection } from './rejection.ts';
+import { listed, Rejection } from './rejection.ts';
+import type { FailureCode } from './vocabulary.ts';
 
 /** When the device wants an acknowledgement (P1). */
 export type Ack = 'none' | 'positive' | 'negative' | 'all';
@@ -90,17 +96,14 @@ export const commonProperties = (generation: Generation, limits: EnvelopeLimits)
 /** The code for validation failures of a generation (result codes). */
 export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
 
-const acks: Readonly<Record<string, Ack>> = {
-  '': 'none',
-  none: 'none',
-  positive: 'positive',
-  negative: 'negative',
-  all: 'all',
-  full: 'all',
-};
+/** By the values of `ack`, case-insensitive (P1). */
+const acks: ReadonlyMap<string, Ack> = new Map([
+  ['', 'none'],
+  ...(['none', 'positive', 'negative', 'all'] as const).map((ack) => [ack, ack] as const),
+  ['full', 'all'],
+]);
 
-/** The values of `ack`, case-insensitive (P1). */
-export const ackNames: readonly string[] = Object.keys(acks);
+export const ackNames: readonly string[] = [...acks.keys()];
 
 /**
  * The message id of one reply. It is the same for each delivery of the event, so that a device can recognise repeats (C1),
@@ -128,8 +131,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
     const grammar = grammars[generation];
     const properties = textProperties(given);
     const textless = textlessFaults(given);
-    const asked = textless.has('ack') ? undefined : (properties['ack'] ?? '').toLowerCase();
-    const ack = asked !== undefined && Object.hasOwn(acks, asked) ? acks[asked] : undefined;
+    const ack = textless.has('ack') ? undefined : acks.get((properties['ack'] ?? '').toLowerCase());
     const checked = common[generation].safeParse(properties);
     const seconds = generation === 'V2' && checked.success ? properties['timeout'] : undefined;
     const correlationId = properties[grammar.correlationId] || undefined;

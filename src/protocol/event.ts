@@ -1,4 +1,5 @@
-import { uuidv5 } from './uuidv5.ts';
+import { uuidv5 } from './ids.ts';
+import { quoted } from './rejection.ts';
 
 /** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
@@ -80,3 +81,142 @@ export function eventId(event: HubEvent, { hub, partition }: Origin, deviceId: s
 
 /** A GUID for an object, a reply or a backend call that results from an event (A2, C1). */
 export const derivedId = (id: string, purpose: string): string => uuidv5(purpose, id);
+
+/** A message for this service, attributed to the device that sent it. */
+export interface Arrival {
+  readonly event: HubEvent;
+  readonly generation: Generation;
+  readonly deviceId: string;
+  readonly origin: Origin;
+  /** Whether it may have been handled before: after a crash, or as a dead letter. */
+  readonly redelivered: boolean;
+  /** How often it has been parked before; 0 when it comes from the hub. */
+  readonly attempts?: number;
+}
+
+/** The application properties of a message as text. The object has no prototype, because devices choose the names (R4; fact events.properties). */
+export type Properties = Readonly<Record<string, string>>;
+
+/** The hub's limit for the application properties of a message: bytes of UTF-8 of names and values (R7). */
+export const maxPropertyBytes = 32_768;
+
+/** In place of a value whose AMQP type has no text, such as `binary` (R4). */
+export const textless = (type: string): symbol => Symbol(type);
+
+/** A fault for each textless property, by its name (R4). */
+export function textlessFaults(bag: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>();
+  for (const name of Object.keys(bag)) {
+    const value = bag[name];
+    if (typeof value !== 'symbol') continue;
+    faults.set(name, `property ${quoted(name)} must have a text; this AMQP ${value.description} has none`);
+  }
+  return faults;
+}
+
+/** The properties that have a text, as text: `2` and `"2"` are equal (R4). */
+export function textProperties(bag: Readonly<Record<string, unknown>>): Properties {
+  const properties: Record<string, string> = Object.create(null);
+  for (const name of Object.keys(bag)) {
+    const value = bag[name];
+    if (typeof value === 'string') properties[name] = value;
+    else if (typeof value === 'number' || typeof value === 'boolean') properties[name] = String(value);
+  }
+  return properties;
+}
+
+export function propertyBytes(properties: Properties): number {
+  let bytes = 0;
+  for (const name in properties) bytes += Buffer.byteLength(name) + Buffer.byteLength(properties[name] as string);
+  return bytes;
+}
+
+/** The properties that identify our messages, by their names in lower case (R3). */
+const watched = new Map([
+  ['msgtype', { name: 'msgType', value: 'action' }],
+  ['svc-messagetype', { name: 'svc-messagetype', value: 'platformEvent' }],
+]);
+
+const questionMark = 0x3f;
+
+/**
+ * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
+ * the device. Reads every name but only two values, because most messages are telemetry.
+ * @param isOurs whether the message is for this service in spite of it
+ */
+export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
+  for (const name of Object.keys(properties)) {
+    if (name.charCodeAt(0) === questionMark)
+      return 'a property name begins with ?, which is then part of the name: leave it out';
+    if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
+    const meant = watched.get(name.toLowerCase());
+    if (meant === undefined) continue;
+    const value = properties[name];
+    const isSlip = name !== meant.name || value !== meant.value;
+    if (isSlip && typeof value === 'string' && value.toLowerCase() === meant.value.toLowerCase()) {
+      return `property ${meant.name} must be spelt like this, and so must its value ${meant.value}, capital letters included`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The event without what the client keeps beside it: its own object has all a second time, and its body is a slice of the
+ * chunk that it read from the socket, up to 64 KiB of other events. A body of less than half of its chunk is copied.
+ */
+export const compactEvent = ({
+  body,
+  properties,
+  systemProperties,
+  sequenceNumber,
+  offset,
+  enqueuedTimeUtc,
+}: HubEvent): HubEvent => ({
+  body: body instanceof Uint8Array && 2 * body.byteLength < body.buffer.byteLength ? copyOf(body) : body,
+  ...(properties && { properties }),
+  ...(systemProperties && { systemProperties }),
+  sequenceNumber,
+  offset,
+  enqueuedTimeUtc,
+});
+
+/** Not in the pool of Node, of which it would keep 8 KiB. */
+function copyOf(body: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafeSlow(body.byteLength);
+  copy.set(body);
+  return copy;
+}
+
+/** Of a message that waits, without its values: its event, and its places in a lane and in the watermark. */
+const bareBytes = 400;
+
+/** Memory that a message takes while it waits to begin, in bytes, about. */
+export const memoryWhileWaiting = ({ body, properties, systemProperties }: HubEvent): number =>
+  bareBytes + memoryOf([body, properties, systemProperties]);
+
+/** A text, an array, an object, or a view of bytes: without what is in it. */
+const valueBytes = 40;
+/** The place of a value in an array or an object. */
+const slotBytes = 8;
+/** Of a text; those that are all Latin-1 take half of it. */
+const perCharacter = 2;
+
+/**
+ * Memory of a value that AMQP has decoded, in bytes, about.
+ * @param chunks those that are counted already: a slice keeps the whole chunk of which it is a part
+ */
+export function memoryOf(value: unknown, chunks = new Set<ArrayBufferLike>()): number {
+  if (typeof value === 'string') return valueBytes + perCharacter * value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = valueBytes;
+  if (value instanceof Uint8Array) {
+    if (!chunks.has(value.buffer)) bytes += value.buffer.byteLength;
+    chunks.add(value.buffer);
+  } else if (Array.isArray(value)) {
+    for (const one of value) bytes += slotBytes + memoryOf(one, chunks);
+  } else {
+    const bag = value as Readonly<Record<string, unknown>>;
+    for (const name in bag) bytes += slotBytes + perCharacter * name.length + memoryOf(bag[name], chunks);
+  }
+  return bytes;
+}

@@ -1,14 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import convict from 'convict';
+import { nearest } from '../text/nearest.ts';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
-import { home } from './home.ts';
-import { withLowerCase } from './proxies.ts';
-import { quotedVariables, withoutQuotes } from './quoted.ts';
-import { readSecretFile, secretFilesOf } from './secretFile.ts';
-import { type FileValues, readSettingsFile, settingIn, settingsFileOf } from './settingsFile.ts';
-import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './table.ts';
+import { home } from './derived.ts';
+import { readSecretFile, secretFilesOf } from './secrets.ts';
+import {
+  envOf,
+  everySetting,
+  type Groups,
+  type MethodsSettings,
+  methodsSchema,
+  type Settings,
+  schema,
+  settingDocs,
+  settingIn,
+} from './table.ts';
 
-export type { MethodsSettings, Settings } from './table.ts';
+export { type MethodsSettings, type SettingDoc, type Settings, settingDocs } from './table.ts';
 
 /** The settings are invalid; `problems` has one line for each problem, without values of secrets. */
 export class ConfigurationError extends Error {
@@ -28,59 +37,66 @@ export class ConfigurationError extends Error {
  * @param directory holds the files of the environments
  * @throws ConfigurationError with all problems
  */
-export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
-  return loaded(convict(schema, { env: given(env), args: [] }), schema, env, directory, settingDisagreements);
-}
+export const readSettings = (env: NodeJS.ProcessEnv, directory: string): Settings =>
+  loaded(schema, env, directory, settingDisagreements);
 
 /** The same for the front door, which reads only the settings that it uses (M1). */
-export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): MethodsSettings {
-  const config = convict(methodsSchema, { env: given(env), args: [] });
-  return loaded(config, methodsSchema, env, directory, methodsDisagreements);
-}
+export const readMethodsSettings = (env: NodeJS.ProcessEnv, directory: string): MethodsSettings =>
+  loaded(methodsSchema, env, directory, methodsDisagreements);
 
 /** Only the settings of the admin port, for commands that ask it. */
-export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Settings['admin'] {
-  const own = { admin: schema.admin };
-  return loaded(convict(own, { env: given(env), args: [] }), own, env, directory, () => []).admin;
-}
+export const readAdminSettings = (env: NodeJS.ProcessEnv, directory: string): Settings['admin'] =>
+  loaded({ admin: schema.admin }, env, directory, () => []).admin;
 
-/** What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. */
+const inQuotes = /^(["'])(.*)\1$/s;
+
+/**
+ * What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. A shell takes the quotes
+ * around a value in a file of variables away; `docker run --env-file` and `npm start` pass them.
+ */
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
-      value === '' ? [] : [[name, withoutQuotes(value)]],
+      value === '' ? [] : [[name, inQuotes.exec(value)?.[2] ?? value]],
     ),
   );
 
-type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+const conventional = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const;
+
+/** Programs read these variables in lower case, too. */
+const withLowerCase = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  ...Object.fromEntries(conventional.map((name) => [name, env[name] || env[name.toLowerCase()]])),
+});
 
 function loaded<S>(
-  config: convict.Config<S>,
-  own: Groups,
+  own: convict.Schema<S> & Groups,
   env: NodeJS.ProcessEnv,
   directory: string,
   disagree: (settings: S) => string[],
 ): S {
   const problems: string[] = [];
+  const config = convict<S>(own, { env: given(env), args: [] });
   const file = settingsFileOf(given(env), directory);
   if (file !== undefined) {
     const values = readSettingsFile(file, problems);
-    for (const path of secretPaths()) {
-      if (settingIn(values, path) !== undefined)
-        problems.push(`${path} is a secret: set ${envOf(path)} or ${envOf(path)}_FILE, and remove it from ${file}`);
+    for (const { path, env, secret } of settingDocs()) {
+      if (secret && settingIn(values, path) !== undefined)
+        problems.push(`${path} is a secret: set ${env} or ${env}_FILE, and remove it from ${file}`);
     }
     if (problems.length === 0) config.load(withoutOthers(values, own));
   }
-  const variables = settingDocs(own as convict.Schema<Groups>).map((setting) => setting.env);
-  problems.push(...quotedVariables(env, ['NODE_ENV', 'CONFIG_FILE', ...variables]));
+  for (const variable of ['NODE_ENV', 'CONFIG_FILE', ...settingDocs(own).map(({ env }) => env)]) {
+    if (inQuotes.test(env[variable] ?? ''))
+      problems.push(`${variable}: the quotes around its value are part of it: remove them`);
+  }
   const unusable = takeSecrets(config);
   problems.push(...unusable);
   try {
     config.validate({ allowed: 'strict' });
   } catch (error) {
-    const holders = new Map(
-      secretFilesOf(Object(config.getProperties())).map(({ path, variable }) => [path, variable]),
-    );
+    const files = secretFilesOf(Object(config.getProperties()));
+    const holders = new Map(files.map(({ path, variable }) => [path, variable]));
     problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, holders)));
   }
   const settings = config.getProperties();
@@ -89,92 +105,60 @@ function loaded<S>(
   return settings;
 }
 
+/**
+ * The file that a program reads: `CONFIG_FILE`, or that of the environment, which is production unless `NODE_ENV` names
+ * another one, so that what is left out opens no debug log. Undefined when there is none.
+ * @param variables that are not empty
+ */
+function settingsFileOf(variables: NodeJS.ProcessEnv, directory: string): string | undefined {
+  const { CONFIG_FILE: chosen, NODE_ENV: environment = 'production' } = variables;
+  if (chosen !== undefined) return chosen;
+  const file = `${directory}/${environment}.json`;
+  return existsSync(file) ? file : undefined;
+}
+
+function readSettingsFile(file: string, problems: string[]): Readonly<Record<string, unknown>> {
+  try {
+    const values: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return { ...values };
+    problems.push(`${file} must hold a JSON object`);
+  } catch (error) {
+    problems.push(
+      `${file} cannot be read as JSON: ${error instanceof SyntaxError ? 'not well-formed' : (error as Error).message}`,
+    );
+  }
+  return {};
+}
+
 /** Puts the secrets that are in files in their places (D396). Returns one sentence for each that cannot be used. */
 function takeSecrets<S>(config: convict.Config<S>): string[] {
-  const settings: FileValues = { ...Object(config.getProperties()) };
-  const problems: string[] = [];
-  for (const one of secretFilesOf(settings)) {
+  const settings: object = { ...Object(config.getProperties()) };
+  return secretFilesOf(settings).flatMap((one) => {
     const { path, variable, holds } = one;
-    if (settingIn(settings, path) !== '') {
-      problems.push(`${path}: ${holds} and ${variable} are two ways to give the same secret; remove one of them`);
-      continue;
-    }
+    if (settingIn(settings, path) !== '')
+      return [`${path}: ${holds} and ${variable} are two ways to give the same secret; remove one of them`];
     try {
       const [group = '', name = ''] = path.split('.');
       config.load({ [group]: { [name]: readSecretFile(one) } });
+      return [];
     } catch (error) {
-      problems.push(`${variable}: ${(error as Error).message} (${path})`);
+      return [`${variable}: ${(error as Error).message} (${path})`];
     }
-  }
-  return problems;
+  });
 }
 
 /** Without the settings that only the other program reads: both can share one file. */
-function withoutOthers(values: FileValues, own: Groups): object {
+function withoutOthers(values: object, own: Groups): object {
   const every: Groups = everySetting;
-  const isOthers = (group: string, name: string) =>
-    own[group]?.[name] === undefined && every[group]?.[name] !== undefined;
   const entries = Object.entries(values).flatMap(([group, members]) => {
     if (typeof members !== 'object' || members === null) return [[group, members]];
-    const kept = Object.entries(members).filter(([name]) => !isOthers(group, name));
-    return own[group] === undefined && every[group] !== undefined && kept.length === 0
-      ? []
-      : [[group, Object.fromEntries(kept)]];
+    const isOthers = (name: string) => own[group]?.[name] === undefined && every[group]?.[name] !== undefined;
+    const kept = Object.entries(members).filter(([name]) => !isOthers(name));
+    const isOthersGroup = own[group] === undefined && every[group] !== undefined;
+    return isOthersGroup && kept.length === 0 ? [] : [[group, Object.fromEntries(kept)]];
   });
   return Object.fromEntries(entries);
 }
-
-/** The directory of the environments' files. */
-export const configDirectory = join(home, 'config');
-
-/** The file that was read, and which settings it changed. */
-interface FileEffect {
-  readonly path: string;
-  /** Variables of the settings that would be different without the file. */
-  readonly changed: readonly string[];
-}
-
-/** What the file has done to a program's settings, for the first line of the log; undefined when there is no file. */
-export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object): FileEffect | undefined {
-  const variables = given(env);
-  const path = settingsFileOf(variables, directory);
-  if (path === undefined) return undefined;
-  const values = readSettingsFile(path, []);
-  const changed = settingDocs().filter((setting) => {
-    const value = settingIn(values, setting.path);
-    const isRead = settingIn({ ...of }, setting.path) !== undefined;
-    return isRead && value !== undefined && variables[setting.env] === undefined && String(value) !== setting.default;
-  });
-  return { path, changed: changed.map(({ env }) => env) };
-}
-
-/** One setting for the documentation. */
-export interface SettingDoc {
-  readonly path: string;
-  readonly env: string;
-  readonly doc: string;
-  readonly default: string;
-  readonly secret: boolean;
-  /** Of a setting that names a file with a secret: the variable of the secret (D396). */
-  readonly holds?: string;
-}
-
-/** Every setting in the order of a schema; by default those of the service and the front door. */
-export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingDoc[] {
-  return Object.entries(of).flatMap(([group, members]) =>
-    Object.entries(members).map(([name, { doc, env, default: fallback, ...more }]) => ({
-      path: `${group}.${name}`,
-      env,
-      doc,
-      default: String(fallback),
-      secret: 'sensitive' in more && more.sensitive && !/url/i.test(name),
-      ...('holds' in more && { holds: String(more.holds) }),
-    })),
-  );
-}
-
-const secretPaths = () => settingDocs().flatMap(({ path, secret }) => (secret ? [path] : []));
-const envOf = (path: string) => settingDocs().find((setting) => setting.path === path)?.env;
 
 /**
  * Replaces convict's name of the setting with the environment variable.
@@ -187,3 +171,57 @@ function named(problem: string, holders: ReadonlyMap<string, string>): string {
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
 }
+
+/** The directory of the environments' files. */
+export const configDirectory = join(home, 'config');
+
+/**
+ * What the file has done to a program's settings, for the first line of the log: its path, and the variables of the settings that would be
+ * different without it. Undefined when there is no file.
+ */
+export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object) {
+  const variables = given(env);
+  const path = settingsFileOf(variables, directory);
+  if (path === undefined) return undefined;
+  const values = readSettingsFile(path, []);
+  const changed = settingDocs().filter((setting) => {
+    const value = settingIn(values, setting.path);
+    const isRead = settingIn(of, setting.path) !== undefined;
+    return isRead && value !== undefined && variables[setting.env] === undefined && String(value) !== setting.default;
+  });
+  return { path, changed: changed.map(({ env }) => env) };
+}
+
+/** A variable that looks like a setting but is none. */
+interface UnknownVariable {
+  readonly variable: string;
+  readonly hint: string;
+}
+
+/** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone, and those of proxies. */
+export const prefixes: readonly string[] = [
+  ...['IDENTITY_', 'HUB_', 'NETWORK_', 'INFORMATION_MODEL_', 'TYPE_REGISTRY_', 'PRINCIPAL_MANAGER_', 'BACKENDS_'],
+  ...['REPLIES_', 'DELIVERY_', 'DATA_', 'STORE_', 'CHECKPOINTS_', 'DEAD_LETTERS_'],
+  ...['HTTP_', 'ADMIN_', 'LOG_', 'METHODS_'],
+];
+
+/** Variables of others with these prefixes: of an app's managed identity, and of Kubernetes for a service with the name `hub` or `http`. */
+const isOfOthers = (variable: string, value: string): boolean =>
+  /^IDENTITY_(ENDPOINT|HEADER|API_VERSION|SERVER_THUMBPRINT)$/.test(variable) ||
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
+  /^(tcp|udp|sctp):\/\//.test(value);
+
+/** @param settings the variables of all settings */
+export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
+  return Object.entries(env).flatMap(([variable, value = '']) => {
+    if (value === '' || settings.includes(variable)) return [];
+    const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
+    return isOurs ? [{ variable, hint: `the nearest name is ${nearest(variable, settings)}` }] : [];
+  });
+}
+
+/** Variables that other programs take for a proxy and this one does not, without their values, which can have a password. */
+export const proxyVariables = (env: NodeJS.ProcessEnv): UnknownVariable[] =>
+  ['ALL_PROXY', 'all_proxy']
+    .filter((variable) => env[variable])
+    .map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }));

@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ProxyVariables } from 'telemetry/network/proxies.ts';
 import { roundsInExpiry } from './constants.ts';
 import type { Settings } from './table.ts';
 
@@ -69,3 +72,65 @@ export const healthAddress = ({ host, port }: Settings['http']) => ({
   ...{ host, port },
   settings: { host: 'HTTP_HOST', port: 'HTTP_PORT' },
 });
+
+export const proxiesIn = ({ httpsProxy, httpProxy, noProxy }: Settings['network']): ProxyVariables => ({
+  ...{ https: httpsProxy, http: httpProxy, except: noProxy },
+});
+
+/** A part of a connection string; empty without it. */
+export const partOf = (connectionString: string, name: string): string =>
+  new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
+
+/** What the connection string of a hub says. */
+export interface HubLogin {
+  readonly host: string;
+  readonly port: number;
+  readonly policy: string;
+  readonly key: string;
+}
+
+/** The usual one of hubs and their event endpoints. */
+export const amqpsPort = 5671;
+
+/** @param connectionString that the settings have accepted */
+export function hubLoginOf(connectionString: string): HubLogin {
+  const hostName = partOf(connectionString, 'HostName');
+  const [, host = hostName, port] = /^(.*?)(?::(\d+))?$/.exec(hostName) ?? [];
+  return {
+    ...{ host, port: Number(port ?? amqpsPort) },
+    policy: partOf(connectionString, 'SharedAccessKeyName'),
+    key: partOf(connectionString, 'SharedAccessKey'),
+  };
+}
+
+/** The hub by its name alone, without the rest of its host name. */
+export const hubNameOf = ({ host }: Pick<HubLogin, 'host'>): string => host.split('.', 1)[0] ?? host;
+
+/** The folder of `package.json` and `config`: the nearest one above this module, which is deeper in the sources than in a build. */
+export const home = (() => {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+})();
+
+/** Which build runs, for the first line of the log. */
+interface Build {
+  readonly version: string;
+  /** The commit that was named when the image was built. */
+  readonly build: string;
+  readonly node: string;
+}
+
+/**
+ * `service.version` of metrics and spans: builds of one version are told apart by their commit, written as semantic
+ * versions have it.
+ */
+export function versionOfBuild(env: NodeJS.ProcessEnv): string {
+  const { version, build } = thisBuild(env);
+  return build === 'unknown' ? version : `${version}+${build}`;
+}
+
+export function thisBuild(env: NodeJS.ProcessEnv): Build {
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  return { version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version };
+}

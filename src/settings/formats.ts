@@ -27,8 +27,6 @@ function requireParts(value: unknown, names: readonly string[], what: string): M
   return found;
 }
 
-const hasControlCharacters = (text: string): boolean => /\p{Cc}/u.test(text);
-
 /** Whether only this machine can reach the address. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
@@ -49,35 +47,39 @@ const isEmulatorIn = (found: Map<string, string>): boolean => found.get('UseDeve
 
 function requireStorage(value: unknown): void {
   const found = parts(value);
-  const isEmulator = isEmulatorIn(found);
   const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
-  require(hasAccountKey(String(value)) ||
-    hasSignature, 'is no connection string of a storage account: AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing');
+  const what = 'AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing';
+  require(hasAccountKey(String(value)) || hasSignature, `is no connection string of a storage account: ${what}`);
+  if (isEmulatorIn(found)) return;
   const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
-  require(isEmulator ||
-    (URL.canParse(endpoint) &&
-      (endpoint.startsWith('https:') ||
-        isLoopback(
-          new URL(endpoint).hostname,
-        ))), 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
+  const isPrivate = URL.canParse(endpoint) && (endpoint.startsWith('https:') || isLoopback(new URL(endpoint).hostname));
+  require(isPrivate, 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
 }
+
+/** What has this format; other values are refused with the message. */
+const only = (message: string, isRight: (value: unknown) => boolean): convict.Format => ({
+  validate: (value) => require(isRight(value), message),
+});
+
+const matching = (message: string, form: RegExp): convict.Format =>
+  only(message, (value) => typeof value === 'string' && form.test(value));
+
+/** The same, or empty. */
+const optional = ({ validate }: convict.Format): convict.Format => ({
+  validate: (value, setting) => (value === '' ? undefined : validate?.(value, setting)),
+});
 
 /** Tokens are sent there. */
-function requireHttpsUrl(value: unknown): void {
-  require(isHttpUrl(value) &&
-    String(value).startsWith('https:'), 'must be an https URL without credentials, query or fragment');
-}
-
-function requireScope(value: unknown): void {
-  require(typeof value === 'string' && /^[\x21-\x7e]+\/\.default$/.test(value), 'must end with /.default');
-}
-
-function requireContainer(value: unknown): void {
-  require(typeof value === 'string' &&
-    /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/.test(
-      value,
-    ), 'must be 3 to 63 lower-case letters, digits and single hyphens');
-}
+const httpsUrl = only(
+  'must be an https URL without credentials, query or fragment',
+  (value) => isHttpUrl(value) && String(value).startsWith('https:'),
+);
+const scope = matching('must end with /.default', /^[\x21-\x7e]+\/\.default$/);
+const container = matching(
+  'must be 3 to 63 lower-case letters, digits and single hyphens',
+  /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/,
+);
+const optionalText = matching('must be without control characters, line ends included', /^\P{Cc}*$/u);
 
 export const settingFormats: Record<string, convict.Format> = {
   count: {
@@ -93,78 +95,56 @@ export const settingFormats: Record<string, convict.Format> = {
     coerce: wholeNumber,
   },
   flag: {
-    validate: (value) => require(typeof value === 'boolean', 'must be true or false'),
+    ...only('must be true or false', (value) => typeof value === 'boolean'),
     coerce: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
   },
   'tcp-port': {
-    validate: (value) =>
-      require(Number.isInteger(value) && value >= 0 && value < 65_536, 'must be a port from 0 to 65535'),
+    ...only(
+      'must be a port from 0 to 65535',
+      (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+    ),
     coerce: wholeNumber,
   },
   text: {
-    validate(value) {
+    validate(value, setting) {
       require(typeof value === 'string' && value !== '', 'must not be empty');
-      require(!hasControlCharacters(value), 'must be without control characters, line ends included');
+      optionalText.validate?.(value, setting);
     },
   },
-  'optional-text': {
-    validate: (value) =>
-      require(typeof value === 'string' &&
-        !hasControlCharacters(value), 'must be without control characters, line ends included'),
-  },
-  'admin-token': {
-    validate: (value) =>
-      require(value === '' ||
-        (typeof value === 'string' &&
-          /^[\x21-\x7e]{16,}$/.test(value)), 'must be at least 16 printable ASCII characters without spaces'),
-  },
+  'optional-text': optionalText,
+  'admin-token': optional(
+    matching('must be at least 16 printable ASCII characters without spaces', /^[\x21-\x7e]{16,}$/),
+  ),
   // The characters that a header can carry. RFC 6750 allows fewer.
-  'bearer-token': {
-    validate: (value) =>
-      require(typeof value === 'string' &&
-        /^[\x21-\x7e]*$/.test(
-          value,
-        ), 'must be printable ASCII without spaces or line ends: no HTTP header can carry the rest'),
-  },
+  'bearer-token': matching(
+    'must be printable ASCII without spaces or line ends: no HTTP header can carry the rest',
+    /^[\x21-\x7e]*$/,
+  ),
   'base-url': {
     validate(value) {
       require(value !== '', 'is not set; it is the base URL of a backend');
       require(isHttpUrl(value), 'must be an http or https URL without credentials, query or fragment');
     },
   },
-  'optional-url': {
-    validate: (value) =>
-      require(value === '' || isHttpUrl(value), 'must be an http or https URL without credentials or query'),
-  },
-  'https-url': { validate: requireHttpsUrl },
-  'optional-https-url': {
+  'optional-url': optional(only('must be an http or https URL without credentials or query', isHttpUrl)),
+  'https-url': httpsUrl,
+  'optional-https-url': optional(httpsUrl),
+  'host-name': optional(
+    matching(
+      'must be a host name, without a scheme or a path',
+      /^([a-z\d]([a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])(:\d{1,5})?$/i,
+    ),
+  ),
+  proxy: optional({
     validate(value) {
-      if (value !== '') requireHttpsUrl(value);
-    },
-  },
-  'host-name': {
-    validate: (value) =>
-      require(value === '' ||
-        (typeof value === 'string' &&
-          /^([a-z\d]([a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])(:\d{1,5})?$/i.test(
-            value,
-          )), 'must be a host name, without a scheme or a path'),
-  },
-  proxy: {
-    validate(value) {
-      const problem = value === '' ? undefined : proxyProblem(String(value));
+      const problem = proxyProblem(String(value));
       require(problem === undefined, problem ?? '');
     },
-  },
-  'token-scope': { validate: requireScope },
-  'optional-token-scope': {
+  }),
+  'token-scope': scope,
+  'optional-token-scope': optional(scope),
+  'events-connection-string': optional({
     validate(value) {
-      if (value !== '') requireScope(value);
-    },
-  },
-  'events-connection-string': {
-    validate(value) {
-      if (value === '') return;
       const what = 'connection string of the hub’s event endpoint';
       const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
       const endpoint = found.get('Endpoint') ?? '';
@@ -175,29 +155,19 @@ export const settingFormats: Record<string, convict.Format> = {
           new URL(endpoint.replace(/^sb:/, 'http:')).hostname,
         ), 'has UseDevelopmentEmulator=true, which means no encryption: allowed for a hub on this machine only');
     },
-  },
-  'service-connection-string': {
+  }),
+  'service-connection-string': optional({
     validate: (value) =>
-      value === '' ||
       void requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
-  },
-  'storage-connection-string': {
-    validate(value) {
-      if (value !== '') requireStorage(value);
-    },
-  },
+  }),
+  'storage-connection-string': optional({ validate: requireStorage }),
   // Only the account's key can sign for a single file.
-  'signing-connection-string': {
+  'signing-connection-string': optional({
     validate(value) {
-      if (value === '') return;
       requireStorage(value);
       require(hasAccountKey(String(value)), 'must have AccountName and AccountKey');
     },
-  },
-  'container-name': { validate: requireContainer },
-  'optional-container-name': {
-    validate(value) {
-      if (value !== '') requireContainer(value);
-    },
-  },
+  }),
+  'container-name': container,
+  'optional-container-name': optional(container),
 };

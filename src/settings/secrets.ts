@@ -1,5 +1,105 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { proxySecrets } from 'telemetry/network/proxies.ts';
-import { everySetting, type MethodsSettings, type Settings } from './table.ts';
+import { settingFormats } from './formats.ts';
+import { everySetting, type Groups, type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
+
+/** A file that holds a secret (D396). */
+export interface SecretFile {
+  /** Of the secret's setting: `hub.eventsConnectionString`. */
+  readonly path: string;
+  /** That names the file. */
+  readonly variable: string;
+  /** That would hold the secret otherwise. */
+  readonly holds: string;
+  readonly file: string;
+}
+
+/** A file, or what is in it, that cannot be used. The message says why and what to do, without what is in the file. */
+class UnusableSecret extends Error {
+  override readonly name = 'UnusableSecret';
+}
+
+/** The files of secrets that these settings name. */
+export function secretFilesOf(settings: object): SecretFile[] {
+  return settingDocs().flatMap(({ path, env: variable, holds }) => {
+    const file = settingIn(settings, path);
+    return holds !== undefined && typeof file === 'string' && file !== ''
+      ? [{ path: path.replace(/File$/, ''), variable, holds, file }]
+      : [];
+  });
+}
+
+/** @throws UnusableSecret */
+export function readSecretFile({ file }: SecretFile): string {
+  try {
+    refuseOther(statSync(file), file);
+    return secretIn(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    throw unusable(error, file);
+  }
+}
+
+/**
+ * The same without waiting for the volume.
+ * @throws UnusableSecret
+ */
+export async function readSecretFileLater({ file }: SecretFile): Promise<string> {
+  try {
+    refuseOther(await stat(file), file);
+    return secretIn(await readFile(file, 'utf8'), file);
+  } catch (error) {
+    throw unusable(error, file);
+  }
+}
+
+const mostBytes = 64 * 1024;
+
+/** A pipe would be read once, or never end. */
+function refuseOther(stats: Stats, file: string): void {
+  if (!stats.isFile()) throw new UnusableSecret(`${file} is no file: name one that has the secret and nothing else`);
+  if (stats.size > mostBytes) throw new UnusableSecret(`${file} has more than ${mostBytes} bytes: it holds no secret`);
+}
+
+/** Most programs that write a file end its last line. */
+function secretIn(text: string, file: string): string {
+  const secret = text.replace(/[\r\n]+$/, '');
+  if (secret.trim() === '') throw new UnusableSecret(`${file} is empty: write the secret into it`);
+  return secret;
+}
+
+function unusable(error: unknown, file: string): UnusableSecret {
+  if (error instanceof UnusableSecret) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  return new UnusableSecret(
+    `${file} cannot be read (${code}): it must be a file with the secret that the user of the process may read`,
+  );
+}
+
+/**
+ * Looks whether a value can replace the one that the program has started with.
+ * @throws UnusableSecret
+ */
+export function refuseUnfit({ path }: Pick<SecretFile, 'path'>, value: string, first: string): void {
+  const setting: unknown = settingIn(everySetting, path);
+  const { format } = setting as { readonly format: string };
+  try {
+    settingFormats[format]?.validate?.(value, setting as never);
+  } catch (error) {
+    throw new UnusableSecret(`its content ${(error as Error).message}`);
+  }
+  if (/connectionString$/i.test(path) && placeIn(value) !== placeIn(first))
+    throw new UnusableSecret('its content names another place than at the start: restart the program to go there');
+}
+
+/** All that a change of keys leaves as it is: where it leads, and by which kind of key. */
+const placeIn = (connectionString: string): string =>
+  connectionString
+    .split(';')
+    .map((part) => part.trim().replace(/^(\w*Key|\w*Signature|SharedAccessKeyName)\s*=.*/, '$1='))
+    .filter((part) => part !== '')
+    .sort()
+    .join(';');
 
 /** Those of settings, and what came after. */
 const known = new WeakMap<object, readonly string[]>();
@@ -29,15 +129,10 @@ export function addSecret(settings: object, path: string, value: string): void {
 }
 
 function secretsIn(settings: object): readonly string[] {
-  const groups: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ...settings };
-  const found = Object.entries(everySetting).flatMap(([group, members]) =>
-    Object.entries(members).flatMap(([name, setting]) => {
-      const value = groups[group]?.[name];
-      const isSecret = 'sensitive' in setting && setting.sensitive && !/url/i.test(name);
-      if (!isSecret || typeof value !== 'string') return [];
-      return textsOf(`${group}.${name}`, value);
-    }),
-  );
+  const found = settingDocs().flatMap(({ path, secret }) => {
+    const value = settingIn(settings, path);
+    return secret && typeof value === 'string' ? textsOf(path, value) : [];
+  });
   return [...new Set(found)].filter((secret) => secret !== '');
 }
 
@@ -49,4 +144,52 @@ const textsOf = (path: string, value: string): readonly string[] =>
 function keysIn(value: string): string[] {
   if (!/^\w+=[^;]*;/.test(value)) return [value];
   return value.split(';').flatMap((part) => /^\s*\w*(?:Key|Signature)\s*=\s*(.*?)\s*$/i.exec(part)?.[1] ?? []);
+}
+
+/** The settings in effect, for the log: of secrets only that they are set, of connection strings what is no secret (G5). */
+export function redactedSettings(settings: Settings | MethodsSettings): Groups {
+  const entries = Object.entries(settings as Groups).map(([group, members]) => {
+    const shown = Object.entries(members).map(([name, value]) => [name, shownOf(name, value, isHidden(group, name))]);
+    return [group, Object.fromEntries(shown)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What is not known to be harmless is a secret. */
+function isHidden(group: string, name: string): boolean {
+  const every: Groups = everySetting;
+  const setting = every[group]?.[name];
+  return setting === undefined || Object(setting).sensitive === true;
+}
+
+const hidden = '[set]';
+
+function shownOf(name: string, value: unknown, isSecret: boolean): unknown {
+  if (typeof value !== 'string') return isSecret ? hidden : value;
+  if (/connectionString$/i.test(name)) return value.split(';').flatMap(harmlessPart).join(';');
+  if (value === '') return value;
+  if (/(url|^https?Proxy)$/i.test(name)) return withoutSecrets(value);
+  return isSecret ? hidden : value;
+}
+
+/** The parts of connection strings that say where and as whom. */
+const harmless: readonly string[] = [
+  ...['Endpoint', 'EntityPath', 'HostName', 'SharedAccessKeyName', 'UseDevelopmentEmulator', 'UseDevelopmentStorage'],
+  ...['DefaultEndpointsProtocol', 'AccountName', 'BlobEndpoint', 'EndpointSuffix'],
+];
+
+function harmlessPart(part: string): string[] {
+  const at = part.indexOf('=');
+  const name = part.slice(0, at).trim();
+  if (at < 0 || name === '') return [];
+  const value = part.slice(at + 1).trim();
+  if (!harmless.includes(name)) return /^\w{1,40}$/.test(name) ? [`${name}=${hidden}`] : [];
+  return [`${name}=${/^[\w.-]+(:\d+)?$/.test(value) ? value : withoutSecrets(value)}`];
+}
+
+/** Without user, query and fragment. */
+function withoutSecrets(url: string): string {
+  if (!URL.canParse(url)) return hidden;
+  const { protocol, host, pathname } = new URL(url);
+  return host === '' ? hidden : `${protocol}//${host}${pathname}`;
 }

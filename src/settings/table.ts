@@ -125,7 +125,7 @@ interface Setting<T> extends Bounds {
   readonly default: T;
   readonly env: string;
   readonly sensitive?: true;
-  /** Variable of the secret that is in the file that this one names. */
+  /** Of a setting that names a file with a secret: the variable of the secret (D396). */
   readonly holds?: string;
 }
 
@@ -301,8 +301,45 @@ export const methodsSchema = {
   log,
 } satisfies convict.Schema<unknown>;
 
-const typed = () => convict(schema);
-export type Settings = ReturnType<ReturnType<typeof typed>['getProperties']>;
+type ValuesOf<Schema> = {
+  -readonly [Group in keyof Schema]: {
+    -readonly [Name in keyof Schema[Group]]: Schema[Group][Name] extends Setting<infer Value> ? Value : never;
+  };
+};
+export type Settings = ValuesOf<typeof schema>;
+export type MethodsSettings = ValuesOf<typeof methodsSchema>;
 
-const typedForMethods = () => convict(methodsSchema);
-export type MethodsSettings = ReturnType<ReturnType<typeof typedForMethods>['getProperties']>;
+/** Settings, or what describes them, by group and name. */
+export type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** @param path `group.name` */
+export function settingIn(groups: object, path: string): unknown {
+  const [group = '', name = ''] = path.split('.');
+  const members: unknown = Reflect.get(groups, group);
+  return typeof members === 'object' && members !== null && Object.hasOwn(members, name)
+    ? Reflect.get(members, name)
+    : undefined;
+}
+
+/** One setting for the documentation. */
+export interface SettingDoc extends Pick<Setting<string>, 'doc' | 'default' | 'env' | 'holds'> {
+  readonly path: string;
+  readonly secret: boolean;
+}
+
+/** Every setting in the order of a schema; by default those of the service and the front door. */
+export function settingDocs(of: Groups = everySetting): SettingDoc[] {
+  return Object.entries(of as Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>).flatMap(
+    ([group, members]) =>
+      Object.entries(members).map(([name, { doc, env, default: fallback, sensitive = false, holds }]) => ({
+        path: `${group}.${name}`,
+        env,
+        doc,
+        default: String(fallback),
+        secret: sensitive && !/url/i.test(name),
+        ...(holds !== undefined && { holds }),
+      })),
+  );
+}
+
+export const envOf = (path: string): string | undefined => settingDocs().find((setting) => setting.path === path)?.env;

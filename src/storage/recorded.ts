@@ -1,5 +1,5 @@
 import type { StoreRecords } from '../observing/storeRecords.ts';
-import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
+import type { StoreKey, StoreOperation } from '../protocol/vocabulary.ts';
 import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 
 /** What is asked of a store by each of its methods. */

@@ -1,20 +1,11 @@
 import { ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import {
-  AlwaysOnSampler,
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  RandomIdGenerator,
-  SamplingDecision,
-  type SpanExporter,
-  type SpanProcessor,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace-base';
-import { within } from '../concurrency/within.ts';
+import { AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator, SamplingDecision, type SpanExporter, type SpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base';
+import { within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type ProgramResource, resourceOf } from '../metrics/resource.ts';
 import { collectorAgent } from '../network/collectorAgent.ts';
-import { newTraceparent } from '../protocol/trace.ts';
+import { newTraceparent } from '../protocol/ids.ts';
 import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
 
 interface RecordingOptions extends ProgramResource {

@@ -1,4 +1,4 @@
-import { derivedTraceId, newTraceparent, type TraceContext, traceContextOf } from '../protocol/trace.ts';
+import { derivedTraceId, newTraceparent, type TraceContext, traceContextOf } from '../protocol/ids.ts';
 
 /** Texts are cut to 256 characters. Never a body, a token or a key (G5). */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -6,8 +6,9 @@ import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import type { TransportFault } from '../../src/protocol/backendCalls.ts';
-import { courseOf } from '../support/observed.ts';
+import type { TransportFault } from '../../src/protocol/vocabulary.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, openBackend, rejection } from './harness.ts';
 

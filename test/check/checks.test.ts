@@ -24,7 +24,7 @@ import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { useHubTransport } from '../../src/hub/transport/hubTransport.ts';
-import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
+import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { ConfigurationError, readMethodsSettings } from '../../src/settings/config.ts';
 import { serve } from '../backends/harness.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';

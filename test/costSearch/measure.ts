@@ -1,6 +1,6 @@
 import { createLog } from '../../src/log/log.ts';
-import { fits } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
+import { fits } from '../../src/protocol/reply.ts';
 import { forever, wire } from '../support/wiring.ts';
 import { fillingOf, type Recipe, receivedBytes } from './recipe.ts';
 import { countSteps } from './steps.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { CardLimits } from '../../src/card/card.ts';
-import { type Delivery, dropReasons } from '../../src/protocol/delivery.ts';
+import { type Delivery, dropReasons } from '../../src/protocol/vocabulary.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { failsToTheEnd, type Script } from '../support/scriptedBackend.ts';

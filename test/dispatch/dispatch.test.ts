@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
 import { bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
-import type { Delivery } from '../../src/protocol/delivery.ts';
+import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { type Dispatched, dispatchEvent } from '../support/dispatching.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReplyObserver } from '../../src/hub/replies/sender.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
-import type { Delivery } from '../../src/protocol/delivery.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
+import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { noConfiguration, pump, pumpId } from '../support/world.ts';

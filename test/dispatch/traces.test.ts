@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derivedTraceId } from '../../src/protocol/trace.ts';
+import { derivedTraceId } from '../../src/protocol/ids.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import type { CollectedSpan } from '../support/otlp/spans.ts';

@@ -3,7 +3,7 @@ import { stories } from '../../sandbox/stories/index.ts';
 import type { Story } from '../../sandbox/stories/story.ts';
 import { propertiesOf } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { resultCodes } from '../../src/protocol/codes.ts';
+import { resultCodes } from '../../src/protocol/vocabulary.ts';
 import { chaptersOf, jsonBlocks, messageNamesIn } from './guide.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 import { startService } from './service.ts';

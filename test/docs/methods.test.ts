@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { failures } from '../../src/protocol/methodFailures.ts';
+import { failures } from '../../src/protocol/vocabulary.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 

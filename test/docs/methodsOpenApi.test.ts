@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failures } from '../../src/protocol/methodFailures.ts';
+import { failures } from '../../src/protocol/vocabulary.ts';
 import { describedOperations } from '../support/contracts.ts';
 
 it('docs/contracts/methods.openapi.yaml has every status of a failure, under both paths {S23.3}', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { type MetricName, metrics } from '../../src/metrics/metrics.ts';
-import { resultCodes } from '../../src/protocol/codes.ts';
+import { resultCodes } from '../../src/protocol/vocabulary.ts';
 
 const all: [string, Declaration][] = [...Object.entries(metrics), ...Object.entries(edgeMetrics)];
 const valuesOf = (name: MetricName, key: string) => {

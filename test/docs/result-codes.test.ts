@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultCodes } from '../../src/protocol/codes.ts';
+import { resultCodes } from '../../src/protocol/vocabulary.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('result-codes.md');

@@ -1,5 +1,5 @@
 import { startBackends } from '../../sandbox/backends/backends.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
 import { settingsOf } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { arrivalOf, forever, wire } from '../support/wiring.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCheckpoints } from '../../src/engine/progress/checkpoints.ts';
+import { createCheckpoints } from '../../src/engine/progress/checkpointWriter.ts';
 import { encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
-import { createLanes } from '../../src/engine/order/lanes.ts';
-import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
+import { createLanes, type Queued, type Requirement } from '../../src/engine/order/lanes.ts';
 import { signal } from '../support/waiting.ts';
 import { backlogOf } from './support/partitions.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -19,6 +19,25 @@ const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 
 describe('the end of a partition', () => {
+  it('can have a listener for each message in flight and each that waits, without a warning of Node.js', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => warnings.push(name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const signals: AbortSignal[] = [];
+    const waiting = (signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<boolean>(() => {});
+    };
+    const { stays } = await partitionWith('a1 b2', {
+      requirementOf: ({ deviceId }) => ({ isMet: () => deviceId === 'a', met: waiting }),
+    });
+    for (const signal of [...stays.map(({ ended }) => ended), ...signals])
+      for (let message = 0; message < 30; message += 1) signal.addEventListener('abort', () => {});
+    await vi.advanceTimersByTimeAsync(0);
+    expect([stays.length, signals.length, warnings]).toEqual([1, 1, []]);
+  });
+
   it('comes at its limit although the system clock is set back', async () => {
     const { partition } = await partitionWith('a1');
     let left: number | undefined;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/protocol/c2d.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
 import { byId, crashingForAll } from './support/crashing.ts';
 import { type Message, v2 } from './support/messages.ts';
 

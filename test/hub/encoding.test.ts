@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encode } from '../../src/hub/replies/encoding.ts';
 import { toMessage } from '../../src/hub/replies/message.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
 import { createRandom } from '../chaos/random.ts';
 import { firstSeeds } from '../support/seed.ts';
 

@@ -4,7 +4,7 @@ import {
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
   type RedeliveryHorizon,
-} from '../../src/engine/progress/redeliveryHorizon.ts';
+} from '../../src/engine/progress/tracked.ts';
 import { beginPartitionSession } from '../../src/hub/reading/session.ts';
 import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
 import { claimed } from './support/claims.ts';

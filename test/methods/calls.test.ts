@@ -8,7 +8,7 @@ import { createInvoke } from '../../src/methods/invoke.ts';
 import { type Invocation, readInvocation } from '../../src/methods/requestBody.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
-import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
+import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // From an authorized request to the method's result, with a type registry, a storage and a hub that do what the test says (M4 to M7).

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
 import { errorsOf, Failure, failureFromHub } from '../../src/methods/failure.ts';
 import { readMethodResponse } from '../../src/methods/methodResponse.ts';
-import type { Invoked, MethodFailure, Reason } from '../../src/protocol/methodFailures.ts';
+import type { Invoked, MethodFailure, Reason } from '../../src/protocol/vocabulary.ts';
 
 // What the caller learns of each failure of the hub and of the device: whether the method has run, and when to repeat it (M7, M8).
 

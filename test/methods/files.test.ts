@@ -1,7 +1,7 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice, succeed } from './support/methodDevice.ts';

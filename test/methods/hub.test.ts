@@ -3,7 +3,7 @@ import type { StandingFault } from 'iot-hub-emulator';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { soon } from '../support/waiting.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
-import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
+import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 
 const answered = (statusCode: number, responseBody: string, headers: Record<string, string> = {}) =>
   Object.assign(new Error('Not found'), {

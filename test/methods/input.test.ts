@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkBodyHeaders, isContinue, readInvocation, receiveBody } from '../../src/methods/requestBody.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { validateValue } from '../support/contracts.ts';
 
 // The body of a request: what its header says, how it comes, and what is in it (M3, M4, M14).

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/methods/failure.ts';
 import type { RequestHandler } from '../../src/methods/requestHandler.ts';
 import { createServer } from '../../src/methods/server.ts';
-import type { Reason } from '../../src/protocol/methodFailures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { soon } from '../support/waiting.ts';
 import { rawRequest } from './support/rawRequest.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createUniqueValues } from '../../src/objectModel/uniqueValues.ts';
+import { createUniqueValues } from '../../src/objectModel/unique.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 
 const modelWith = (properties: string) => parseJson(`{"model":"svc.device","properties":${properties}}`);

@@ -7,7 +7,7 @@ import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { chosenLetters } from '../../src/operations/deadLetterCommands.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
-import type { Arrival } from '../../src/protocol/arrival.ts';
+import type { Arrival } from '../../src/protocol/event.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 import { signal } from '../support/waiting.ts';
 

@@ -11,7 +11,7 @@ import {
   mostToReserve,
   readBody,
 } from '../../src/protocol/body.ts';
-import { memoryOf } from '../../src/protocol/eventMemory.ts';
+import { memoryOf } from '../../src/protocol/event.ts';
 import { allKeys, terminated } from '../../src/protocol/json.ts';
 import { hubEvent } from '../support/events.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEnvelopeReader, messageId, messageNameOf, wantsAck } from '../../src/protocol/envelope.ts';
-import { textless } from '../../src/protocol/properties.ts';
+import { textless } from '../../src/protocol/event.ts';
 
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
 const v2 = (properties: Record<string, unknown>) =>

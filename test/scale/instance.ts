@@ -1,4 +1,4 @@
-import { createStandstillWatch } from '../../src/concurrency/standstill.ts';
+import { createStandstillWatch } from '../../src/concurrency/clocks.ts';
 import { createBacklog } from '../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../src/engine/budget/budget.ts';
 import { createPace } from '../../src/engine/budget/pace.ts';

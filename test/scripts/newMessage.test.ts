@@ -32,7 +32,7 @@ const newMessage = (...args: string[]) => run(process.execPath, 'scripts/run.js'
 /** Besides the end-to-end tests, these are all that go by the catalogue, the stories or the pages. */
 const concerned = [
   'test/shape.test.ts',
-  'test/dispatch/requirements.test.ts',
+  'test/dispatch/recognition.test.ts',
   'test/dispatch/dispatch.test.ts',
   'test/docs/',
   'test/metrics/everyMetric.test.ts',

@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
-import { configDirectory, fileEffect, readSettings, settingDocs } from '../../src/settings/config.ts';
+import {
+  configDirectory,
+  fileEffect,
+  prefixes,
+  proxyVariables,
+  readSettings,
+  settingDocs,
+  unknownVariables,
+} from '../../src/settings/config.ts';
 import { timing } from '../../src/settings/constants.ts';
 import { accountOf, placeOf, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
-import { proxyVariables } from '../../src/settings/proxies.ts';
 import { schema } from '../../src/settings/table.ts';
-import { prefixes, unknownVariables } from '../../src/settings/variables.ts';
 import { settingProblems } from './support/settingProblems.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';

@@ -45,7 +45,7 @@ vi.mock('../../src/backends/tokens.ts', noted);
 vi.mock('../../src/backends/typeRegistry.ts', noted);
 vi.mock('../../src/backends/principalManager.ts', noted);
 vi.mock('../../src/backends/transport.ts', noted);
-vi.mock('../../src/concurrency/standstill.ts', noted);
+vi.mock('../../src/concurrency/clocks.ts', noted);
 vi.mock('../../src/methods/drain.ts', noted);
 vi.mock('../../src/deadLetters/blobs.ts', noted);
 vi.mock('../../src/deadLetters/directory.ts', noted);

@@ -3,7 +3,7 @@ import { gunzipSync, inflateSync } from 'node:zlib';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
 import { asyncApiFile } from '../../scripts/asyncapi.ts';
-import { type Properties, textProperties } from '../../src/protocol/properties.ts';
+import { type Properties, textProperties } from '../../src/protocol/event.ts';
 
 /** A message on its way between a device and the service. */
 export interface Message {

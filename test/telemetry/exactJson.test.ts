@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import { describe, expect, it } from 'vitest';
-import { placeIn } from '../../src/protocol/details.ts';
+import { placeIn } from '../../src/protocol/rejection.ts';
 
 // What must not be lost when JSON is read and written anew: in requests (M4), in the answers of devices, and in the replies of modules (M7).
 

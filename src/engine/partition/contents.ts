@@ -1,9 +1,7 @@
-import type { Lanes, LaneView } from '../order/lanes.ts';
-import type { Queued } from '../order/queued.ts';
-import type { Checkpoints } from '../progress/checkpoints.ts';
-import type { CheckpointState } from '../progress/checkpointWriter.ts';
+import type { Course, Step } from '../../observing/course.ts';
+import type { Lanes, LaneView, Queued, Wait } from '../order/lanes.ts';
+import type { CheckpointState, Checkpoints } from '../progress/checkpointWriter.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Work } from './work.ts';
 
 /** What a partition holds, for operators. */
 export interface PartitionContents {
@@ -16,7 +14,7 @@ export interface PartitionContents {
   /** Devices with messages here: each has a lane. */
   readonly devices: number;
   /** The oldest message that is not handled to its end. */
-  readonly oldest: OldestMessage | undefined;
+  readonly oldest: Pick<DeviceWork, 'device' | 'sequenceNumber' | 'readAt'> | undefined;
   /**
    * When the hub received the oldest event that is read and not done, as `performance.now()`; undefined when all that was
    * read is done.
@@ -27,21 +25,17 @@ export interface PartitionContents {
   readonly suspects: number;
 }
 
-interface OldestMessage {
-  readonly device: string;
-  readonly sequenceNumber: number;
-  /** When it was read from the hub, as `performance.now()`. */
-  readonly readAt: number;
-}
-
+/** A message that is read, and what it does from its beginning on. */
 interface ReadMessage extends Queued {
   readonly readAt: number;
   readonly enqueuedAt: number;
+  readonly course?: MessageWork | undefined;
 }
+export type MessageWork = Pick<Course, 'begunAt' | 'open'>;
 
 interface Parts<M extends ReadMessage> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
-  readonly work: Pick<Work<never>, 'running' | 'sleeping'>;
+  readonly work: { running(): number; sleeping(): number };
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
   /** As `undoneSince`: the event that waits to be taken in, which comes after all that is in the lanes. */
@@ -49,15 +43,13 @@ interface Parts<M extends ReadMessage> {
 }
 
 /** Walks over all lanes: only for when an operator asks. */
-export function contentsOf<M extends ReadMessage>({
-  checkpoints,
-  work,
-  lanes,
-  quarantine,
-  atTheDoor,
-}: Parts<M>): PartitionContents {
+export function contentsOf<M extends ReadMessage>(parts: Parts<M>): PartitionContents {
+  const { checkpoints, work, lanes, quarantine, atTheDoor } = parts;
   const inFlight = work.running();
-  const oldest = oldestIn(lanes);
+  let oldest: LaneView<M> | undefined;
+  for (const lane of lanes.all()) {
+    if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
+  }
   return {
     inFlight,
     sleeping: work.sleeping(),
@@ -74,11 +66,52 @@ export function contentsOf<M extends ReadMessage>({
   };
 }
 
-function oldestIn<M extends ReadMessage>(lanes: Pick<Lanes<M>, 'all'>): LaneView<M> | undefined {
-  let oldest: LaneView<M> | undefined;
-  for (const lane of lanes.all()) {
-    if (oldest !== undefined && oldest.first.sequenceNumber < lane.first.sequenceNumber) continue;
-    oldest = lane;
-  }
-  return oldest;
+/** What the oldest message of a device does or waits for, for operators. */
+export interface DeviceWork {
+  readonly device: string;
+  /** Messages of the device that are read and not handled to their end. */
+  readonly messages: number;
+  /** Of the oldest. */
+  readonly sequenceNumber: number;
+  /** When the oldest was read from the hub, as `performance.now()`. */
+  readonly readAt: number;
+  readonly state: 'in flight' | 'waits for room' | 'waits for backends' | 'waits for its turn';
+  /** The backends that it waits for, or one of which it waits for. */
+  readonly needs: readonly string[];
+  /** When its handling began, as `performance.now()`; undefined while it waits. */
+  readonly begunAt: number | undefined;
+  /** Backend calls and replies in progress. */
+  readonly steps: readonly Readonly<Step>[];
+}
+
+/**
+ * Walks over all lanes: only for when an operator asks.
+ * @param device only this one; undefined for all
+ */
+export function deviceWorkIn<M extends Pick<ReadMessage, keyof Queued | 'readAt' | 'course'>>(
+  lanes: Pick<Lanes<M>, 'all' | 'waits'>,
+  device: string | undefined,
+): DeviceWork[] {
+  const waits = lanes.waits();
+  const chosen = [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device);
+  return chosen.map((lane) => {
+    const { sequenceNumber, readAt, course } = lane.first;
+    const wait = waits.get(lane);
+    return {
+      device: lane.deviceId,
+      messages: lane.length,
+      sequenceNumber,
+      readAt,
+      state: stateOf(wait),
+      needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
+      begunAt: course?.begunAt,
+      steps: [...(course?.open ?? [])],
+    };
+  });
+}
+
+function stateOf(wait: Wait | undefined): DeviceWork['state'] {
+  if (wait === undefined) return 'in flight';
+  if (wait === 'room') return 'waits for room';
+  return wait === 'turn' ? 'waits for its turn' : 'waits for backends';
 }

@@ -1,14 +1,11 @@
 import { pastMoment, timeOfDay } from '../../concurrency/clocks.ts';
-import type { HubEvent } from '../../protocol/event.ts';
-import { memoryWhileWaiting } from '../../protocol/eventMemory.ts';
-import { textProperties } from '../../protocol/properties.ts';
+import { within } from '../../concurrency/waiting.ts';
+import { type HubEvent, memoryWhileWaiting, textProperties } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
-import type { Lanes } from '../order/lanes.ts';
-import type { Requirement } from '../order/queued.ts';
+import type { Lanes, Requirement } from '../order/lanes.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Condition } from './condition.ts';
 import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
@@ -20,7 +17,7 @@ export interface DeviceEvent {
 interface IntakeOptions<A> {
   readonly budget: Pick<Budget, 'of' | 'sleeping'>;
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: Condition;
+  readonly condition: ReturnType<typeof createCondition>;
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
@@ -171,3 +168,25 @@ const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });
+
+/** A condition variable. */
+export function createCondition() {
+  let waiting: (() => void)[] = [];
+  /** Resolves at the next change. */
+  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
+
+  return {
+    /** Wakes all that wait. */
+    changed() {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    change,
+    /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
+    async waitWhile(isSo: () => boolean, limitMs: number) {
+      const until = performance.now() + limitMs;
+      while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
+    },
+  };
+}

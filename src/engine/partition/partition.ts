@@ -1,21 +1,17 @@
+import { setMaxListeners } from 'node:events';
 import { pastMoment } from '../../concurrency/clocks.ts';
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Publish } from '../../tap/taps.ts';
 import type { Backlog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
-import { type DeviceWork, deviceWorkIn } from '../order/deviceWork.ts';
-import { createLanes } from '../order/lanes.ts';
-import type { Requirement } from '../order/queued.ts';
-import { createCheckpoints } from '../progress/checkpoints.ts';
-import type { CheckpointLimits, CheckpointOptions } from '../progress/checkpointWriter.ts';
-import type { RedeliveryHorizon } from '../progress/redeliveryHorizon.ts';
+import { createLanes, type Requirement } from '../order/lanes.ts';
+import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from '../progress/checkpointWriter.ts';
+import type { RedeliveryHorizon } from '../progress/tracked.ts';
 import type { Position } from '../progress/watermark.ts';
 import { createQuarantine, type QuarantineOptions } from '../quarantine/quarantine.ts';
-import { createCondition } from './condition.ts';
-import { contentsOf, type PartitionContents } from './contents.ts';
-import { createIntake, type DeviceEvent } from './intake.ts';
-import { createLifecycle } from './lifecycle.ts';
+import { contentsOf, type DeviceWork, deviceWorkIn, type PartitionContents } from './contents.ts';
+import { createCondition, createIntake, type DeviceEvent } from './intake.ts';
 import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 
 export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
@@ -85,10 +81,12 @@ const leaveMs = 1_000;
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
-  const life = createLifecycle(() => {
-    backlog.close();
-    condition.changed();
-  });
+  /** No more messages begin. */
+  const draining = new AbortController();
+  /** The partition is released or revoked: messages in flight make no calls and send no replies. */
+  const ended = new AbortController();
+  const signals = { draining: draining.signal, ended: ended.signal };
+  for (const signal of Object.values(signals)) setMaxListeners(0, signal); // each message in flight adds one
   const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
   const backlog = options.backlog.ofPartition(condition.changed);
   const quarantine =
@@ -97,7 +95,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       ...options.quarantine,
       crashRecord: options.progress?.note,
       recordCrashState: checkpoints.recordCrashState,
-      draining: life.draining,
+      draining: draining.signal,
     });
   const work = createWork<A>({
     ...options,
@@ -105,17 +103,16 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
     sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
     isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
-    draining: life.draining,
-    ended: life.ended,
+    ...signals,
     end: checkpoints.end,
-    recordEnds: () => checkpoints.recordEnds(life.draining),
+    recordEnds: () => checkpoints.recordEnds(draining.signal),
     changed: condition.changed,
   });
   const lanes = createLanes<QueuedMessage<A>>({
     quarantine,
     budget,
     backlog,
-    draining: life.draining,
+    draining: draining.signal,
     work: work.handle,
     ended: condition.changed,
   });
@@ -124,7 +121,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     lanes,
     quarantine,
     condition,
-    draining: life.draining,
+    draining: draining.signal,
     // The event counts as read from here, not from after the await: a drain may ask before.
     begin: (event) => checkpoints.begin(see(event)),
   });
@@ -140,15 +137,23 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     return seen;
   }
 
+  function drain() {
+    if (draining.signal.aborted) return;
+    draining.abort();
+    backlog.close();
+    condition.changed();
+  }
+
   function revoke() {
     checkpoints.stop(true);
-    life.revoke();
+    drain();
+    ended.abort();
     condition.changed();
   }
 
   /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
-    if (life.ended.aborted) return;
+    if (ended.signal.aborted) return;
     revoke();
     options.onRevoked();
   }
@@ -185,7 +190,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     atTheDoor = first && pastMoment(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
-      if (life.state() !== 'reading') return;
+      if (draining.signal.aborted) return;
       if (hasPlace(event)) {
         if (!isNew(event)) continue;
         reportGap(event.sequenceNumber);
@@ -213,10 +218,10 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {
-      life.drain();
+      drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
       await condition.waitWhile(() => work.running() > work.sleeping(), limitMs);
-      life.release();
+      ended.abort();
       // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
       await condition.waitWhile(() => work.running() > 0, leaveMs);
       await checkpoints.flush();

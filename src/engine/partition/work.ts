@@ -2,10 +2,10 @@ import type { LogText as LogMessage } from '../../log/events.ts';
 import type { PartitionBacklog } from '../budget/backlog.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Sleeper } from '../budget/sleeping.ts';
-import type { MessageWork } from '../order/deviceWork.ts';
-import type { Queued } from '../order/queued.ts';
+import type { Queued } from '../order/lanes.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
+import type { MessageWork } from './contents.ts';
 
 /** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {

@@ -1,6 +1,7 @@
+import { pause } from '../../concurrency/waiting.ts';
 import type { LogText } from '../../log/events.ts';
 import type { CrashRecord } from '../quarantine/crashRecord.ts';
-import type { Progress, Tracked } from './tracked.ts';
+import { createTracked, type Progress, type Tracked } from './tracked.ts';
 
 export interface CheckpointLimits {
   /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
@@ -33,24 +34,22 @@ export interface CheckpointState {
   readonly unwritten: number;
 }
 
-/** Decides when checkpoints are written: at intervals, on demand, or never again. One write at a time. */
-export interface CheckpointWriter {
-  /** Something is done that no checkpoint contains, or the crash record is another. */
-  changed(what: 'handled' | 'passed' | 'crash record'): void;
-  /** Writes a checkpoint of what has changed until now, if anything has. */
-  write(): Promise<void>;
-  /** The same; retries for a while when the store fails. */
+/** What is done of a partition, and its checkpoints: written at intervals, on demand, or never again (G1). One write at a time. */
+export interface Checkpoints extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'> {
+  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
+  /** Writes a checkpoint of what has ended; tries again while the store fails, until `draining`, when the last checkpoint follows. */
+  recordEnds(draining: AbortSignal): Promise<void>;
+  /** Writes a checkpoint of what has changed until now, if anything has; retries for a while when the store fails. */
   flush(): Promise<void>;
   /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
   stop(lost: boolean): void;
-  /** The crash record of the last checkpoint of this session. */
-  crashRecord(): CrashRecord | undefined;
   state(): CheckpointState;
 }
 
 /** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
 const flushRetriesMs = 5_000;
-const flushPauseMs = 500;
+const retryPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -77,10 +76,14 @@ interface LastCheckpoint {
 
 const none: Changes = { since: undefined, handled: 0 };
 
-export function createCheckpointWriter(
-  tracked: Pick<Tracked, 'snapshot' | 'safe' | 'isCrashRecordOpen'>,
-  { progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions,
-): CheckpointWriter {
+export function createCheckpoints({
+  progress,
+  checkpoint,
+  limits,
+  onTrouble,
+  onRevoked,
+}: CheckpointOptions): Checkpoints {
+  const tracked = createTracked(progress);
   const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
   /** When checkpoints are written. */
   let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
@@ -150,29 +153,57 @@ export function createCheckpointWriter(
     timer = setTimeout(() => void writeNow(), ms).unref();
   }
 
+  /** Something is done that no checkpoint contains, or the crash record is another. */
+  function changed(what: 'handled' | 'passed' | 'crash record') {
+    const since = changes.since ?? performance.now();
+    changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
+    unwrittenSince ??= since;
+    if (what === 'crash record') return;
+    if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
+    else writeLater();
+  }
+
+  /** Writes a checkpoint of what has changed until now. */
   async function write() {
     if (writing !== undefined) await writing; // that write may not contain the last changes
     await writeNow();
   }
 
+  if (tracked.isMapUnreadable) {
+    onTrouble(
+      new Error('the map is damaged, or of another version or position'),
+      'handling again what was done above the checkpoint',
+    );
+  }
+
   return {
-    changed(what) {
-      const since = changes.since ?? performance.now();
-      changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
-      unwrittenSince ??= since;
-      if (what === 'crash record') return;
-      if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
-      else writeLater();
+    isDone: tracked.isDone,
+    begin: tracked.begin,
+    end(begun) {
+      tracked.end(begun);
+      changed('handled');
     },
-    write,
+    pass(position) {
+      tracked.pass(position);
+      changed('passed');
+    },
+    async recordCrashState(next) {
+      tracked.recordCrashState(next);
+      changed('crash record');
+      await write();
+      return written.crashRecord === next;
+    },
+    async recordEnds(draining) {
+      for (await write(); isFailing && !draining.aborted; await write()) await pause(retryPauseMs, draining);
+    },
     async flush() {
       const isLeft = () => changes.since !== undefined && mode !== 'never' && tracked.safe() !== undefined;
       if (writing !== undefined) await writing;
       const until = performance.now() + flushRetriesMs;
-      for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(flushPauseMs);
+      for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(retryPauseMs);
     },
     stop,
-    crashRecord: () => written.crashRecord,
+    pending: tracked.pending,
     state: () => ({
       sequenceNumber: written.sequenceNumber,
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,

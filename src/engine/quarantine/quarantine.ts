@@ -1,4 +1,4 @@
-import { pause } from '../../concurrency/pause.ts';
+import { pause } from '../../concurrency/waiting.ts';
 import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';

@@ -1,4 +1,4 @@
-import { amqpsPort, type HubLogin } from '../../settings/hubLogin.ts';
+import { amqpsPort, type HubLogin } from '../../settings/derived.ts';
 
 /** Where the events of a hub are read. A failover of the hub changes it. */
 export interface EventEndpoint {

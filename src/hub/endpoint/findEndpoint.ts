@@ -1,5 +1,5 @@
 import type { Settings } from '../../settings/config.ts';
-import { hubLoginOf } from '../../settings/hubLogin.ts';
+import { hubLoginOf } from '../../settings/derived.ts';
 import { connectionStringTo, type EventEndpoint } from './eventEndpoint.ts';
 import { lookUpEndpoint } from './lookUp.ts';
 

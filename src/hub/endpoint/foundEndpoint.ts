@@ -1,4 +1,4 @@
-import { createRepeating } from '../../concurrency/repeating.ts';
+import { createRepeating } from '../../concurrency/waiting.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { diagnoseLookUp, storeFieldsOf } from '../../observing/diagnosis.ts';

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
-import { within } from '../../concurrency/within.ts';
-import { amqpsPort, type HubLogin, hubNameOf } from '../../settings/hubLogin.ts';
+import { within } from '../../concurrency/waiting.ts';
+import { amqpsPort, type HubLogin, hubNameOf } from '../../settings/derived.ts';
 import { overWebSockets } from '../transport/hubTransport.ts';
 import { type EventEndpoint, endpointIn } from './eventEndpoint.ts';
 

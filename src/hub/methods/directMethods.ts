@@ -1,7 +1,7 @@
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../identity/secretFiles.ts';
-import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import { clientFor } from '../replies/identityClient.ts';
 import { createHttpsRequests, type HttpsRequests, type HttpsResponse } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';

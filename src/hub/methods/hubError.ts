@@ -1,5 +1,5 @@
 import { saidOf } from '../../observing/diagnosis.ts';
-import type { MethodFailure } from '../../protocol/methodFailures.ts';
+import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import type { HttpsResponse } from './httpsRequests.ts';
 
 export interface HubError {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createRepeating } from '../../concurrency/repeating.ts';
-import { within } from '../../concurrency/within.ts';
-import type { DeviceWork } from '../../engine/order/deviceWork.ts';
+import { createRepeating, within } from '../../concurrency/waiting.ts';
+import type { DeviceWork } from '../../engine/partition/contents.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { isSecret, whenChanged } from '../../identity/secretFiles.ts';
 import { createTroubles } from '../../log/troubles.ts';

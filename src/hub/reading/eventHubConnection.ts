@@ -1,5 +1,5 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { EventsAccess } from '../../identity/access.ts';
 import { currentOf, isSecret, renewed } from '../../identity/secretFiles.ts';
 import type { Log } from '../../log/log.ts';

@@ -1,4 +1,4 @@
-import { TooLate, within } from '../../concurrency/within.ts';
+import { TooLate, within } from '../../concurrency/waiting.ts';
 
 /** What the hub has said about a partition. */
 export interface HubAnswer {

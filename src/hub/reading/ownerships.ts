@@ -1,4 +1,4 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import { sleep } from '../../storage/storageCalls.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 

@@ -4,7 +4,7 @@ import {
   earliestEventPosition,
   type Subscription,
 } from '@azure/event-hubs';
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';

@@ -1,4 +1,4 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { diagnosisOf, type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/diagnosis.ts';

@@ -1,6 +1,5 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
-import type { DeviceWork } from '../../engine/order/deviceWork.ts';
-import type { PartitionContents } from '../../engine/partition/contents.ts';
+import type { DeviceWork, PartitionContents } from '../../engine/partition/contents.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../../engine/partition/partition.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';

@@ -1,8 +1,7 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
-import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progress/redeliveryHorizon.ts';
-import type { Progress } from '../../engine/progress/tracked.ts';
+import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progress/tracked.ts';
 import type { LogText } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';

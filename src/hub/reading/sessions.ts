@@ -1,4 +1,4 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
 import { diagnosisOf, storeFieldsOf } from '../../observing/diagnosis.ts';

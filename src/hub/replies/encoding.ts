@@ -1,4 +1,4 @@
-import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/c2d.ts';
+import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/reply.ts';
 
 /*
  * header                  00 53 70  45            no fields

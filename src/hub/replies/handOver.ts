@@ -1,5 +1,5 @@
 import type { Client } from 'azure-iothub';
-import type { Reply } from '../../protocol/c2d.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import { attachedLink, watchLink, writeOnce } from './clientLink.ts';
 import { encode } from './encoding.ts';
 import { toMessage } from './message.ts';

@@ -1,4 +1,4 @@
-import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/c2d.ts';
+import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/reply.ts';
 import { Message } from './serviceSdk.ts';
 
 /** A reply as the service client sends it (C1; fact c2d.arrives). */

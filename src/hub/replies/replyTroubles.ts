@@ -1,5 +1,5 @@
 import type { Trouble, Troubles } from '../../log/troubles.ts';
-import type { Reply } from '../../protocol/c2d.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import type { SendRefusal } from './sendFailure.ts';
 
 type Reason = SendRefusal['reason'];

@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../../protocol/delivery.ts';
+import type { RefusalReason } from '../../protocol/vocabulary.ts';
 
 /** Why the hub did not take a reply. */
 export interface SendRefusal {

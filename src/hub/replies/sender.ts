@@ -1,7 +1,7 @@
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
-import { fits, type Reply } from '../../protocol/c2d.ts';
-import type { Delivery, DropReason, RefusalReason } from '../../protocol/delivery.ts';
+import { fits, type Reply } from '../../protocol/reply.ts';
+import type { Delivery, DropReason, RefusalReason } from '../../protocol/vocabulary.ts';
 import { createDeviceLines, type FullQueue } from './deviceLines.ts';
 import { reportRefusal } from './replyTroubles.ts';
 import type { SendRefusal } from './sendFailure.ts';

@@ -1,6 +1,6 @@
 import type { Client } from 'azure-iothub';
-import { within } from '../../concurrency/within.ts';
-import type { Reply } from '../../protocol/c2d.ts';
+import { within } from '../../concurrency/waiting.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import { createHandOver } from './handOver.ts';
 import { isTokenEnding } from './identityClient.ts';
 import { createPendingSends } from './pendingSends.ts';

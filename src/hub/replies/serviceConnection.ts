@@ -1,9 +1,9 @@
-import { within } from '../../concurrency/within.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
-import type { Reply } from '../../protocol/c2d.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import { clientFor } from './identityClient.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';

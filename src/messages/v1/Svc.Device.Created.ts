@@ -2,11 +2,9 @@ import { z } from 'zod';
 import type { BoundBackends } from '../../backends/backends.ts';
 import { type CardLimits, done, event } from '../../card/card.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
+import { configurationNews, noNews, requestedNotifications } from '../../objectModel/notifications.ts';
 import { linkParent } from '../../objectModel/parent.ts';
-import { relatedModels } from '../../objectModel/relatedModels.ts';
-import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
-import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
-import { maxReplyBytes } from '../../protocol/c2d.ts';
+import { relatedModels } from '../../objectModel/storedModel.ts';
 import { derivedId } from '../../protocol/event.ts';
 import {
   absentWhenNull,
@@ -20,6 +18,7 @@ import {
   typeRef,
 } from '../../protocol/fields.ts';
 import { Rejection } from '../../protocol/rejection.ts';
+import { maxReplyBytes } from '../../protocol/reply.ts';
 import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });

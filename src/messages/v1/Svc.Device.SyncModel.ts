@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
 import { bytesBeforeRoom, collect } from '../../objectModel/collect.ts';
-import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
+import { requestedNotifications } from '../../objectModel/notifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 

@@ -1,12 +1,6 @@
 import type { Echo } from '../../card/card.ts';
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
 
-/** The object model of a V1 event: from the properties, the body, or both if they are equal (A9). */
-export interface Subject {
-  readonly objectId: string | undefined;
-  readonly model: string | undefined;
-}
-
 /** Schema members for properties. */
 export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
 
@@ -25,7 +19,8 @@ export function subjectDisagreements(headers: Named, body: Named): string[] {
   return disagreeing.map((key) => `property ${key} and body.${key} must be the same`);
 }
 
-export const subjectOf = (headers: Named, body: Named): Subject => ({
+/** The object model of a V1 event: from the properties, the body, or both if they are equal (A9). */
+export const subjectOf = (headers: Named, body: Named) => ({
   objectId: headers.objectId ?? body.objectId,
   model: headers.model ?? body.model,
 });

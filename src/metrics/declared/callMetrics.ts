@@ -1,13 +1,5 @@
 import { closed, open } from 'telemetry/declaration.ts';
-import {
-  type BackendKey,
-  backendNames,
-  httpMethods,
-  operations,
-  transportFaults,
-} from '../../protocol/backendCalls.ts';
-import { failures, hubFailures, type Reason } from '../../protocol/methodFailures.ts';
-import { storeFaults, storeOperations, stores } from '../../protocol/storeCalls.ts';
+import { type BackendKey, backendNames, httpMethods, operations, transportFaults, failures, hubFailures, type Reason, storeFaults, storeOperations, stores } from '../../protocol/vocabulary.ts';
 import { counter, gauge, histogram, requestBuckets, updowncounter } from './declare.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
-import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
+import { knownRedeliveryHorizon } from '../../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSettings } from '../../../src/check/checkDeployment.ts';
-import { atMost } from '../../../src/concurrency/atMost.ts';
+import { atMost } from '../../../src/concurrency/waiting.ts';
 import { readCertificate } from '../../../src/methods/certificate.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';
 import { methodsSchema, schema } from '../../../src/settings/table.ts';

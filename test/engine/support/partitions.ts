@@ -3,8 +3,7 @@ import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type PartitionOptions } from '../../../src/engine/partition/partition.ts';
 import type { MessageContext } from '../../../src/engine/partition/work.ts';
-import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
-import type { Progress } from '../../../src/engine/progress/tracked.ts';
+import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 

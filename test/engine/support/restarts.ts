@@ -3,8 +3,7 @@ import { createSemaphore, type Semaphore } from '../../../src/backends/bulkhead.
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
-import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
-import type { Progress } from '../../../src/engine/progress/tracked.ts';
+import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progress/tracked.ts';
 import { createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { connectionStringTo, endpointIn } from '../../../src/hub/endpoint/eventEndpoint.ts';
-import { hubLoginOf, hubNameOf } from '../../../src/settings/hubLogin.ts';
+import { hubLoginOf, hubNameOf } from '../../../src/settings/derived.ts';
 
 const real = 'ihsuprodamsres01dednamespace.servicebus.windows.net';
 

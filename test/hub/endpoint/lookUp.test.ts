@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../../iot-hub-emulator/test/support/sharedHub.ts';
 import { lookUpEndpoint } from '../../../src/hub/endpoint/lookUp.ts';
 import { cureHubSdks } from '../../../src/hub/sdkCures.ts';
 import { diagnoseLookUp } from '../../../src/observing/diagnosis.ts';
-import { hubLoginOf } from '../../../src/settings/hubLogin.ts';
+import { hubLoginOf } from '../../../src/settings/derived.ts';
 
 cureHubSdks();
 

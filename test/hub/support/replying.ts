@@ -3,7 +3,7 @@ import { createSender } from '../../../src/hub/replies/sender.ts';
 import { createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
-import type { Reply } from '../../../src/protocol/c2d.ts';
+import type { Reply } from '../../../src/protocol/reply.ts';
 
 export const silence = createLog('silent');
 export const untold = createTroubles(silence);

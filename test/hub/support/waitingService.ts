@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import type { BackendName } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
-import { createRequirements } from '../../../src/dispatch/requirements.ts';
+import { createRequirements } from '../../../src/dispatch/recognition.ts';
 import type { Backlog } from '../../../src/engine/budget/backlog.ts';
 import { type Budget, createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';

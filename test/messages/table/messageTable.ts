@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { findCard } from '../../../src/messages/index.ts';
-import { maxReplyBytes } from '../../../src/protocol/c2d.ts';
 import type { Generation } from '../../../src/protocol/event.ts';
+import { maxReplyBytes } from '../../../src/protocol/reply.ts';
 import { backendOf, dispatchEvent } from '../../support/dispatching.ts';
 import { hubEvent, requestProperties } from '../../support/events.ts';
 import { now } from '../../support/wiring.ts';

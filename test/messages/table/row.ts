@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { CardLimits } from '../../../src/card/card.ts';
-import type { Delivery } from '../../../src/protocol/delivery.ts';
+import type { Delivery } from '../../../src/protocol/vocabulary.ts';
 import type { Script } from '../../support/scriptedBackend.ts';
 
 /** One message, what the backends are asked, and everything the devices get. */

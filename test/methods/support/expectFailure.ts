@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { failures, type Invoked, type Reason } from '../../../src/protocol/methodFailures.ts';
+import { failures, type Invoked, type Reason } from '../../../src/protocol/vocabulary.ts';
 import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
 /** Expects a status, its reason, a sentence, whether the method has run, and a log line with the same. */

@@ -5,7 +5,7 @@ import { createDeadline } from '../../../src/backends/deadline.ts';
 import { clientCredentials } from '../../../src/backends/tokens.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import type { TransportFault } from '../../../src/protocol/backendCalls.ts';
+import type { TransportFault } from '../../../src/protocol/vocabulary.ts';
 import { callOf, settings } from '../../backends/harness.ts';
 import { silence, untold } from '../../hub/support/replying.ts';
 import { type Chapter, times } from '../support/points.ts';

@@ -6,7 +6,7 @@ import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../../src/observing/invocationRecords.ts';
-import type { MethodFailure, Reason } from '../../../src/protocol/methodFailures.ts';
+import type { MethodFailure, Reason } from '../../../src/protocol/vocabulary.ts';
 import type { Chapter, Points } from '../support/points.ts';
 
 const fieldsOf = (method: string) => ({ correlationId: 'c-1', objectId: 'o', model: 'svc.device', method });

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { createStoreRecords, type StoreRecords } from '../../../src/observing/storeRecords.ts';
-import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/storeCalls.ts';
+import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/vocabulary.ts';
 import { recorded } from '../../../src/storage/recorded.ts';
 import { StorageError } from '../../../src/storage/storageCalls.ts';
 import { type Chapter, times } from '../support/points.ts';

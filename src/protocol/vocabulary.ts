@@ -1,6 +1,98 @@
+/** Whose side a failure is on. */
+export const faults = ['device', 'hub', 'service'] as const;
+
+/** All result codes of acknowledgements. Messages that fail with `fault` service are parked (G4). */
+export const resultCodes = {
+  ok: { fault: 'nobody' },
+  validation_error: { fault: 'device' },
+  platform_event_validation_error: { fault: 'device' },
+  not_authorized: { fault: 'device' },
+  http_response_error: { fault: 'device' },
+  operation_not_supported: { fault: 'device' },
+  decompression_error: { fault: 'device' },
+  response_too_large: { fault: 'device' },
+  delivery_failed: { fault: 'hub' },
+  timeout_exceeded: { fault: 'service' },
+  internal_platform_error: { fault: 'service' },
+} as const satisfies Record<string, { fault: 'nobody' | (typeof faults)[number] }>;
+export type ResultCode = keyof typeof resultCodes;
+export type FailureCode = Exclude<ResultCode, 'ok'>;
+
+/** Why a reply is dropped. */
+export const dropReasons = [
+  'hub_unavailable',
+  'queue_full',
+  'throttled',
+  'unanswered',
+  'not_taken',
+  'unknown_device',
+  'too_large',
+  'refused',
+] as const;
+export type DropReason = (typeof dropReasons)[number];
+
+/** Why the hub did not take a reply in one attempt; for the last two it is sent again until the hub takes it. */
+export const refusalReasons = [...dropReasons, 'quota', 'suspended'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** The result for a reply: accepted by the hub, dropped for good, or stopped because the session has ended. */
+export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
+
+/** The backends, and what gives the tokens for them: by their keys in fields and attributes, their names in texts. */
+export const backendNames = {
+  informationModel: 'information model',
+  typeRegistry: 'type registry',
+  principalManager: 'principal manager',
+  tokenEndpoint: 'token endpoint',
+} as const;
+export type BackendKey = keyof typeof backendNames;
+
+/** What the service asks of the backends, as texts for `details` and the log, too. */
+export const operations = [
+  'read object model',
+  'create object model',
+  'replace object model',
+  'claim object model',
+  'read references',
+  'create references',
+  'look up object model',
+  'read type definition',
+  'create type definition',
+  'resolve identity',
+  'update identity',
+  'delete identity',
+  'fetch token',
+] as const;
+export type Operation = (typeof operations)[number];
+
+export const httpMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+export type HttpMethod = (typeof httpMethods)[number];
+
+/** The reasons for which an attempt ends without a response, as texts for `details`. */
+export const transportFaults = [
+  'connection refused',
+  'no connection',
+  'too many open files',
+  'connection lost',
+  'no answer in time',
+  'answer too large',
+] as const;
+export type TransportFault = (typeof transportFaults)[number];
+
+/** What keeps something for the programs, by its keys in attributes. */
+export const stores = ['checkpoints', 'deadLetters', 'files'] as const;
+export type StoreKey = (typeof stores)[number];
+
+/** What is asked of a store. */
+export const storeOperations = ['list', 'read', 'write', 'delete'] as const;
+export type StoreOperation = (typeof storeOperations)[number];
+
+/** Why a store has not done it: it has answered so, or has not answered as it should. */
+export const storeFaults = ['refused', 'unavailable'] as const;
+export type StoreFault = (typeof storeFaults)[number];
+
 /** Whether the method has run, so that no caller repeats what must not run twice (M7, D40). */
 export const effects = ['yes', 'no', 'unknown'] as const;
-
 export type Invoked = (typeof effects)[number];
 
 /** A failure as its caller learns it, unless more is known. */
@@ -49,7 +141,6 @@ export const failures = {
   no_reply_at_device: { status: 504, title: 'No reply in time at the device', invoked: 'unknown' },
   outcome_unknown: { status: 504, title: 'Outcome unknown', invoked: 'unknown' },
 } as const satisfies Readonly<Record<string, MethodFailureForm>>;
-
 export type Reason = keyof typeof failures;
 
 /** Why a direct method has no response of the device. */
@@ -72,5 +163,4 @@ export const hubFailures = [
   'stopped_unsent',
   'stopped',
 ] as const;
-
 export type MethodFailure = (typeof hubFailures)[number];

@@ -1,11 +1,76 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { acknowledge } from '../../src/protocol/acknowledgement.ts';
-import { contentTypeOf, fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import { notify } from '../../src/protocol/notification.ts';
-import { textProperties } from '../../src/protocol/properties.ts';
+import { textProperties } from '../../src/protocol/event.ts';
+import {
+  acknowledge,
+  contentTypeOf,
+  fits,
+  maxReplyBytes,
+  notify,
+  type Reply,
+  sizeOf,
+  systemCorrelationId,
+} from '../../src/protocol/reply.ts';
+
+const reply: Reply = {
+  kind: 'acknowledgement',
+  deviceId: 'pump 1',
+  messageId: '0123456789',
+  correlationId: undefined,
+  properties: {},
+  body: '',
+};
+// to, message id, content type, content encoding (C3)
+const least = '/devices/pump%201/messages/devicebound'.length + 10 + 'application/json'.length + 'utf-8'.length;
+
+describe('the size of a reply, as counted by the hub,', () => {
+  it('includes the system properties', () => {
+    expect(sizeOf(reply)).toBe(least);
+    expect(sizeOf({ ...reply, correlationId: 'abc' })).toBe(least + 3);
+  });
+  it('includes names and values of all properties, and the body, in bytes', () => {
+    expect(sizeOf({ ...reply, properties: { größe: 'ü', b: '' } })).toBe(least + 7 + 2 + 1);
+    expect(sizeOf({ ...reply, body: '"ü"' })).toBe(least + 4);
+  });
+
+  it('is at most 65,536', () => {
+    expect(fits({ ...reply, body: 'x'.repeat(maxReplyBytes - least) })).toBe(true);
+    expect(fits({ ...reply, body: 'x'.repeat(maxReplyBytes - least + 1) })).toBe(false);
+    expect(maxReplyBytes).toBe(65_536);
+  });
+});
+
+describe('the system correlation id', () => {
+  it.each(['x', '~ ', 'x'.repeat(128)])('is the request’s: %j', (id) => expect(systemCorrelationId(id)).toBe(id));
+  it.each([undefined, '', 'ü', 'a\n', '\u007f', 'x'.repeat(129)])('is left out for %j', (id) =>
+    expect(systemCorrelationId(id)).toBeUndefined(),
+  );
+});
+
+const empty: Reply = {
+  kind: 'acknowledgement',
+  deviceId: '',
+  messageId: '',
+  correlationId: undefined,
+  properties: {},
+  body: '',
+};
+
+it.each<[string, Partial<Reply>]>([
+  ['body alone', {}],
+  ['id', { messageId: 'x'.repeat(10_000) }],
+  ['correlation id', { correlationId: 'x'.repeat(10_000) }],
+  ['device', { deviceId: 'x'.repeat(10_000) }],
+  ['property name', { properties: { ['x'.repeat(10_000)]: '' } }],
+  ['property value', { properties: { x: 'x'.repeat(10_000) } }],
+])('a reply fits up to exactly the limit, with most bytes in %s', (_what, given) => {
+  const reply = { ...empty, ...given };
+  const room = maxReplyBytes - sizeOf(reply);
+  const body = '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3);
+  expect([body, `${body}€`].map((text) => fits({ ...reply, body: text }))).toEqual([true, false]);
+});
 
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
 const now = new Date('2026-01-02T03:04:05.678Z');
@@ -286,3 +351,50 @@ it('the name of the details member is that of the card', () =>
   expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, now).body).toBe(
     '{"success":true,"code":"ok","detail":""}',
   ));
+
+const envelopeOf = (id?: string, attempts = 0, event = eventId) =>
+  read('V1', textProperties({ eventType: 'Svc.Device.SyncModel', id }), 'd1', event, attempts).envelope;
+
+const created = 'Svc.InformationModel.ObjectModelCreated' as const;
+const updated = 'Svc.InformationModel.ObjectModelUpdated' as const;
+const body = Buffer.from('{}');
+const about = { eventType: updated, deviceId: 'd2', target: 'edge', objectId: 'o1', model: 'svc.device', body };
+
+describe('a notification', () => {
+  it('has these properties and no others, and goes to the device that it names', () => {
+    const reply = notify(envelopeOf('i1'), about);
+    expect(reply).toMatchObject({ kind: 'notification', deviceId: 'd2', correlationId: 'i1', body: '{}' });
+    expect(reply.properties).toEqual({
+      ...{ 'svc-messagetype': 'platformEvent', eventType: updated, id: 'i1' },
+      ...{ objectId: 'o1', model: 'svc.device', target: 'edge' },
+    });
+  });
+
+  it('has no id when the request has none', () => {
+    const reply = notify({ ...envelopeOf('i1'), correlationId: undefined }, about);
+    expect(reply.properties).not.toHaveProperty('id');
+  });
+
+  it('has a message id derived from the event and the model (C1)', () => {
+    const idOf = (more: Partial<Parameters<typeof notify>[1]>, envelope = envelopeOf('i1')) =>
+      notify(envelope, { ...about, ...more }).messageId;
+    const same = [{}, { objectId: 'O1' }, { eventType: created }, { body: Buffer.from('[]') }].map((one) => idOf(one));
+    expect(new Set(same).size).toBe(1);
+    const others = [
+      idOf({ model: 'svc.configuration' }),
+      idOf({ model: 'Svc.device' }),
+      idOf({ objectId: 'o2' }),
+      idOf({}, envelopeOf('i1', 1)),
+      idOf({}, envelopeOf('i1', 0, eventId.replace('6f', '7f'))),
+    ];
+    expect(new Set([...same, ...others]).size).toBe(1 + others.length);
+  });
+
+  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])(
+    'has a correlation id like %j as application property only (C1)',
+    (id) => {
+      const reply = notify(envelopeOf(id), about);
+      expect([reply.properties['id'], reply.correlationId]).toEqual([id, undefined]);
+    },
+  );
+});

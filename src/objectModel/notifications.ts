@@ -1,9 +1,20 @@
 import type { BoundBackends } from '../backends/backends.ts';
+import type { Envelope } from '../protocol/envelope.ts';
 import { defaultModel } from '../protocol/fields.ts';
 import { bytesOf } from '../protocol/json.ts';
-import type { Notification } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { Notification } from '../protocol/reply.ts';
 import { keptOf, pathOf, type RegisteredModel } from './storedModel.ts';
+
+/** The request-response notification of a requested model. It goes to the target of the request. */
+export const requestedNotifications = (
+  { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
+  body: Buffer,
+  { deviceId, target }: Envelope,
+): Notification => ({ eventType: eventTypeOf(created), deviceId, target, objectId, model, body });
+
+const eventTypeOf = (created: boolean): Notification['eventType'] =>
+  created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated';
 
 const configurationModel = 'svc.configuration';
 
@@ -28,9 +39,7 @@ export async function configurationNews(
     const [deviceId = '', ...target] = (pathOf(configuration) ?? path)?.split('/') ?? [];
     if (deviceId === '') return noNews;
     const notification: Notification = {
-      eventType: createdModels.includes(configurationModel)
-        ? 'Svc.InformationModel.ObjectModelCreated'
-        : 'Svc.InformationModel.ObjectModelUpdated',
+      eventType: eventTypeOf(createdModels.includes(configurationModel)),
       deviceId,
       target: target.join('/'),
       objectId,

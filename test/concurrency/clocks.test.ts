@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Clocks } from '../../src/concurrency/clocks.ts';
-import { createStandstillWatch, type StandstillWatch } from '../../src/concurrency/standstill.ts';
+import { type Clocks, createStandstillWatch } from '../../src/concurrency/clocks.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 /** This thread does nothing for so long, and no timer of it fires. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-let watch: StandstillWatch | undefined;
+let watch: ReturnType<typeof createStandstillWatch> | undefined;
 afterEach(() => watch?.stop());
 
 function setUp(longestMs: number) {

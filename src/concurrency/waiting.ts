@@ -1,0 +1,119 @@
+/** Limits the work that runs at once; the rest waits in the order of its arrival. */
+export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  return async (work) => {
+    if (running >= width) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift(); // passes its place on to the next
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
+/** Does the work for a few inputs at a time; begins none after a failure. @returns the results in the order of the inputs */
+export async function inOrder<In, Out>(
+  together: number,
+  inputs: readonly In[],
+  work: (input: In) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = [];
+  let next = 0;
+  async function worker() {
+    try {
+      for (let index = next++; index < inputs.length; index = next++) results[index] = await work(inputs[index] as In);
+    } catch (error) {
+      next = inputs.length;
+      throw error;
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(together, inputs.length) }, worker));
+  return results;
+}
+
+/** The promise did not settle in time. */
+export class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+/**
+ * The result of the promise, if it settles in time. The promise is not cancelled.
+ * @throws TooLate
+ */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${Math.round(ms)} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits for the promise, but no longer than that.
+ * @returns whether it was in time
+ * @throws what the promise throws in time
+ */
+export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  try {
+    await within(promise, ms);
+    return true;
+  } catch (error) {
+    if (error instanceof TooLate) return false;
+    throw error;
+  }
+}
+
+/** Resolves after `ms`, or when `ended` is aborted. */
+export function pause(ms: number, ended: AbortSignal): Promise<void> {
+  if (ended.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      ended.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    ended.addEventListener('abort', end);
+  });
+}
+
+/**
+ * Does something again and again, with a pause after each end.
+ * @param run never rejects
+ * @param pauseMs asked after each end
+ */
+export function createRepeating(run: () => Promise<void>, pauseMs: () => number) {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+
+  async function runAndPause() {
+    await run();
+    if (!isStopped) after(pauseMs());
+  }
+
+  function after(ms: number) {
+    timer = setTimeout(() => {
+      running = runAndPause();
+    }, ms);
+  }
+
+  return {
+    start: () => after(0),
+    /** Begins it no more; resolves when it has ended. */
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      return running;
+    },
+  };
+}
