@@ -174,20 +174,19 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     );
 
   /** Parking waits while the store is listed and cleared, but only for a limited time: a slow listing must not prevent it. */
+  function makeRoom(): void {
+    room = within(lookUnasked(), patienceMs).catch(() => undefined);
+  }
+
   function count(bytes: number): void {
     parked.letters += 1;
     parked.bytes += bytes;
     const isDue =
       parked.letters > limits.maxLetters * lookEveryShare || parked.bytes > limits.maxBytes * lookEveryShare;
-    if (isDue) room = patiently(lookUnasked());
+    if (isDue) makeRoom();
   }
 
   const isUncounted = () => knownSince === Number.NEGATIVE_INFINITY;
-
-  async function roomForOne(): Promise<void> {
-    if (isUncounted() && performance.now() - lookedAt > lookAgainMs) room = patiently(lookUnasked());
-    await room;
-  }
 
   /** Undefined without a session. Asked when the session has handled a message: the hub sends none to a former owner any more. */
   function silentFrom(partition: string): number | undefined {
@@ -229,7 +228,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     async park(letter) {
       const id = idOf(letter);
       const [text, bytes] = printed(letter, limits);
-      await roomForOne();
+      if (isUncounted() && performance.now() - lookedAt > lookAgainMs) makeRoom();
+      await room;
       if (!isUncounted() && !fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits)) await checkStored(id, bytes);
       known.add(id, bytes); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
@@ -287,5 +287,3 @@ function refusedIfContent(error: Error): never {
 function unreadableIfForeign(error: Error): never {
   throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;
 }
-
-const patiently = (work: Promise<void>): Promise<void> => within(work, patienceMs).catch(() => undefined);

@@ -31,7 +31,7 @@ export class StorageError extends Error {
 }
 
 /** Whether the account has answered that this key may not do it. */
-export const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
+const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
 
 /** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
 export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
