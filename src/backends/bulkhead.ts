@@ -1,8 +1,6 @@
 import type { BackendState, Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 
-export type Bulkhead = ReturnType<typeof createBulkhead>;
-
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
 export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number) {
   const all = createSemaphore(connections);
