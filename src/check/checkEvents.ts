@@ -1,6 +1,6 @@
 import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { diagnoseLookUp, ofLookedUp } from '../hub/endpoint/endpointDiagnosis.ts';
-import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
+import { findEndpoint, settingsAt } from '../hub/endpoint/lookUp.ts';
 import { type PartitionExtent, readHubExtent } from '../hub/reading/hubExtent.ts';
 import { diagnosisOf } from '../hub/reading/hubFailure.ts';
 import { ofIdentity, type ReadingDiagnosis } from '../hub/reading/readingDiagnosis.ts';

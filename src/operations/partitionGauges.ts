@@ -1,5 +1,5 @@
 import type { Consumer } from '../hub/reading/consumer.ts';
-import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Meter } from '../metrics/meter.ts';
 
 type Own = 'behind.duration' | 'behind.age' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Backends } from '../backends/backends.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
-import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Replies } from '../hub/replies/replies.ts';
 import type { Ownership } from '../hub/stores/checkpointStore.ts';
 import type { AdminRoute } from './adminServer.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { behindOf } from '../../src/hub/reading/partitionState.ts';
+import { behindOf } from '../../src/hub/reading/hubWatch.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

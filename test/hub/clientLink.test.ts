@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { attachedLink, watchLink, writeOnce } from '../../src/hub/replies/clientLink.ts';
+import { attachedLink, watchLink, writeOnce } from '../../src/hub/replies/handOver.ts';
 
 // The link of the service client, to which replies go as bytes (D147, D148). The members are those of the client.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue } from '../../src/hub/replies/fairQueue.ts';
+import { createFairQueue } from '../../src/hub/replies/sendQueue.ts';
 
 type Turns = ReturnType<typeof createFairQueue<string>>;
 const inTurn = (turns: Turns) => Array.from({ length: turns.size() }, () => turns.next());

@@ -8,8 +8,8 @@ import { openEventHubConnection } from '../../src/hub/reading/eventHubConnection
 import { readHubExtent } from '../../src/hub/reading/hubExtent.ts';
 import { createPartitionReader } from '../../src/hub/reading/reader.ts';
 import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
-import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createTaps } from '../../src/tap/taps.ts';

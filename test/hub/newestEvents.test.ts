@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createNewestEvents } from '../../src/hub/reading/newestEvents.ts';
+import { createNewestEvents } from '../../src/hub/reading/hubWatch.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

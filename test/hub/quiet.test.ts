@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { quietAt } from '../../src/hub/reading/reader.ts';
 import {
   createForeignCheckpointCheck,
   ForeignCheckpoint,
   OldInformation,
-} from '../../src/hub/reading/foreignCheckpoint.ts';
-import { quietAt } from '../../src/hub/reading/quiet.ts';
+} from '../../src/hub/reading/startPosition.ts';
 
 /** At second 100, a reader that began at 0 and had its last signs in these seconds, later than any other sign at 0. */
 it.each([

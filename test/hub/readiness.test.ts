@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingOf, silentMsAt } from '../../src/hub/reading/readiness.ts';
+import { missingOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
 import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
 import type { StoreDiagnosis } from '../../src/storage/storeFailure.ts';

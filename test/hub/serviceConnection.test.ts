@@ -3,11 +3,8 @@ import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  createServiceConnection,
-  newServiceClient,
-  type ServiceConnection,
-} from '../../src/hub/replies/serviceConnection.ts';
+import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
+import { newServiceClient } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';
 import { replyTo, silence, untold } from './support/replying.ts';

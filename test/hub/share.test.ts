@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
-import { isAllElsewhere, shareOf } from '../../src/hub/reading/share.ts';
+import { isAllElsewhere, shareOf } from '../../src/hub/reading/balance.ts';
+import type { SessionState } from '../../src/hub/reading/session.ts';
 import { claimed } from './support/claims.ts';
 
 /** Ownership records of these partitions. */

@@ -2,7 +2,7 @@ import type { Client } from 'azure-iothub';
 import { startHub } from 'iot-hub-emulator';
 import { expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
-import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { silence, untold } from './support/replying.ts';
 

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { diagnoseService } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';

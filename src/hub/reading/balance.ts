@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SeenOwnership } from './ownerships.ts';
+import type { SessionState } from './session.ts';
 
 export interface BalanceLimits {
   /** An owner that has not renewed for this time has expired. */
@@ -69,14 +70,8 @@ export function decide(
   });
   const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
   const promised = (partition: string) => known.get(partition)?.wantedBy === me;
-  const preferred = [
-    ...free.filter(promised),
-    ...inOrderOf(
-      me,
-      free.filter((partition) => !promised(partition)),
-      String,
-    ),
-  ];
+  const unpromised = free.filter((partition) => !promised(partition));
+  const preferred = [...free.filter(promised), ...inOrderOf(me, unpromised, String)];
   const claim = [...overdue.map(({ partition }) => partition), ...preferred].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
@@ -89,10 +84,7 @@ export function decide(
 
 /** An order of its own for each instance. */
 function inOrderOf<T>(me: string, some: readonly T[], nameOf: (one: T) => string): T[] {
-  const placeOf = (one: T) =>
-    createHash('sha1')
-      .update(`${me} ${nameOf(one)}`)
-      .digest('hex');
+  const placeOf = (one: T) => hash('sha1', `${me} ${nameOf(one)}`);
   return some
     .map((one) => ({ one, place: placeOf(one) }))
     .sort((a, b) => (a.place < b.place ? -1 : 1))
@@ -119,4 +111,42 @@ function surplus(
     if (record) chosen.push(record);
   }
   return chosen;
+}
+
+/** What this instance owns by a decision, and what of it is not read. */
+export interface Share {
+  /** With those that are to be claimed. */
+  readonly owned: readonly string[];
+  /** Owned already and without a session: to be opened. */
+  readonly unopened: ReadonlySet<string>;
+  /** Something that is owned already is not read, and not because the hub refuses it. */
+  readonly isIncomplete: boolean;
+}
+
+/**
+ * @param stateOf undefined for a partition without a session
+ * @param isRefused whether the hub has refused to be read there
+ */
+export function shareOf(
+  { renew, claim }: Pick<Decision, 'renew' | 'claim'>,
+  stateOf: (partition: string) => SessionState | undefined,
+  isRefused: (partition: string) => boolean,
+): Share {
+  const own = renew.map(({ partition }) => partition);
+  const isUnread = (state: SessionState | undefined) => state === undefined || state === 'opening';
+  return {
+    owned: [...own, ...claim],
+    unopened: new Set(own.filter((partition) => stateOf(partition) === undefined)),
+    isIncomplete: own.some((partition) => isUnread(stateOf(partition)) && !isRefused(partition)),
+  };
+}
+
+/** Whether other instances read all partitions, so that this one has nothing to do. */
+export function isAllElsewhere(
+  { renew, claim }: Pick<Decision, 'renew' | 'claim'>,
+  partitions: readonly string[],
+  records: readonly Pick<SeenOwnership, 'partition'>[],
+): boolean {
+  const recorded = new Set(records.map(({ partition }) => partition));
+  return renew.length === 0 && claim.length === 0 && partitions.every((partition) => recorded.has(partition));
 }

@@ -8,14 +8,11 @@ import { createTroubles } from '../../log/troubles.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
 import { ofHub } from './hubFailure.ts';
-import { createHubWatch } from './hubWatch.ts';
+import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
 import { createOwnerships } from './ownerships.ts';
-import { createPartitionIds } from './partitionIds.ts';
-import { type PartitionState, partitionStateOf } from './partitionState.ts';
-import { missingOf, silentMsAt } from './readiness.ts';
 import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
-import { createRounds, type RoundLimits } from './rounds.ts';
+import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 

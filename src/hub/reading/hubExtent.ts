@@ -1,7 +1,7 @@
 import { atMost } from '../../concurrency/atMost.ts';
 import { within } from '../../concurrency/within.ts';
 import type { EventsAccess } from '../../identity/access.ts';
-import { openEventClient } from './eventClient.ts';
+import { openEventClient } from './eventHubConnection.ts';
 import { ofHub } from './hubFailure.ts';
 
 /** What the hub keeps of one partition. */

@@ -1,5 +1,5 @@
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
-import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
+import { ForeignCheckpoint, OldInformation } from './startPosition.ts';
 import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The hub has not answered a request for its properties. */

@@ -2,7 +2,7 @@ import { noTokenTodo } from '../../identity/identity.ts';
 import { ownLimitOf, todoOf } from '../../text/absence.ts';
 import { keyOrClock } from '../../text/clock.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
-import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
+import { ForeignCheckpoint, OldInformation } from './startPosition.ts';
 
 /** What an error of the hub's event endpoint means for an operator. */
 export interface ReadingDiagnosis {

@@ -3,25 +3,11 @@ import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
-import { type BalanceLimits, decide } from './balance.ts';
+import { type BalanceLimits, decide, isAllElsewhere, shareOf } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
-import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { PartitionSessions } from './sessions.ts';
-import { isAllElsewhere, shareOf } from './share.ts';
-
-/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
-export interface Rounds {
-  /** Never rejects. */
-  run(): Promise<void>;
-  /**
-   * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
-   * other instances must not claim the partition.
-   */
-  renew(): Promise<void>;
-  last(): LastRound;
-}
 
 /** What the rounds have found until now. */
 export interface LastRound {
@@ -61,16 +47,12 @@ interface RoundsOptions extends RoundLimits {
 
 const roundTrouble = 'looking after the partitions';
 
-export function createRounds(options: RoundsOptions): Rounds {
+/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
+export function createRounds(options: RoundsOptions) {
   const { me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log } = options;
   let last: LastRound = {
-    records: [],
-    owned: [],
-    isAllElsewhere: false,
-    isAwaiting: false,
-    unreadSince: undefined,
-    answeredAt: performance.now(),
-    storeTrouble: undefined,
+    ...{ records: [], owned: [], isAllElsewhere: false, isAwaiting: false },
+    ...{ unreadSince: undefined, answeredAt: performance.now(), storeTrouble: undefined },
   };
 
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
@@ -108,10 +90,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       Math.max(roundMs, balance.expiryMs / 3),
     );
     const asked = await Promise.allSettled(decision.ask.map(ownerships.ask));
-    last = {
-      ...last,
-      isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
-    };
+    last = { ...last, isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records) };
     const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
@@ -136,6 +115,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   }
 
   return {
+    /** Never rejects. */
     async run() {
       try {
         await round();
@@ -144,6 +124,10 @@ export function createRounds(options: RoundsOptions): Rounds {
         failed(error);
       }
     },
+    /**
+     * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
+     * other instances must not claim the partition.
+     */
     async renew() {
       try {
         const records = await ownerships.look();
@@ -154,5 +138,38 @@ export function createRounds(options: RoundsOptions): Rounds {
       }
     },
     last: () => last,
+  };
+}
+
+interface PartitionIdsOptions {
+  /** Asks the hub. */
+  readonly ask: () => Promise<readonly string[]>;
+  counted(): void;
+  /** The last count is used. */
+  notCounted(error: unknown): void;
+}
+
+const countsEveryMs = 5 * 60_000;
+
+type PartitionIds = ReturnType<typeof createPartitionIds>;
+
+/** The ids of all partitions of the hub, as they were last counted. Their number can grow while the service runs. */
+export function createPartitionIds({ ask, counted, notCounted }: PartitionIdsOptions) {
+  let ids: readonly string[] = [];
+  let countedAt = 0;
+
+  async function count(): Promise<void> {
+    countedAt = performance.now();
+    ids = await ask();
+    counted();
+  }
+
+  return {
+    all: () => ids,
+    /** Counts when that is due. Waits for the answer, and rejects without one, only while no partition is known. */
+    async look() {
+      if (ids.length === 0) await count();
+      else if (performance.now() - countedAt > countsEveryMs) void count().catch(notCounted);
+    },
   };
 }

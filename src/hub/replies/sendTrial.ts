@@ -3,7 +3,7 @@ import { within } from '../../concurrency/within.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import { createHandOver } from './handOver.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
-import { newServiceClient } from './serviceConnection.ts';
+import { newServiceClient } from './serviceSdk.ts';
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 const closesWithinMs = 1_000;

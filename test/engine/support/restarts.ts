@@ -6,8 +6,7 @@ import { createPartition, type Partition } from '../../../src/engine/partition/p
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createTurnstile } from '../../../src/engine/quarantine/quarantine.ts';
-import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
-import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
+import { createForeignCheckpointCheck, startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { beginStep, type Step } from '../../../src/observing/course.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';

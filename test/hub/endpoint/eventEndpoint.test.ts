@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connectionStringTo, endpointIn } from '../../../src/hub/endpoint/eventEndpoint.ts';
+import { connectionStringTo, endpointIn } from '../../../src/hub/endpoint/lookUp.ts';
 import { hubLoginOf, hubNameOf } from '../../../src/settings/hubLogin.ts';
 
 const real = 'ihsuprodamsres01dednamespace.servicebus.windows.net';
