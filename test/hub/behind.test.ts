@@ -22,7 +22,7 @@ it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, nu
 ])('a partition is behind %s', (_, { newest, isAnswering = true, undone }, expected) => {
   const answer = newest === undefined ? undefined : { newest, at: 77 };
   const undoneSince = undone === undefined ? undefined : momentAgo(undone);
-  expect(behindOf({ answer, isAnswering, undoneSince, position: 9 })).toEqual({
+  expect(behindOf({ answer, isAnswering }, undoneSince, 9)).toEqual({
     behindSeconds: expected,
     asOf: answer && 77,
   });

@@ -11,7 +11,7 @@ import { ofHub } from './hubFailure.ts';
 import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
 import { createOwnerships } from './ownerships.ts';
 import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
-import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
+import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
@@ -86,11 +86,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
-  const partitionIds = createPartitionIds({
-    ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
-    counted: () => troubles.clear(wholeHub),
-    notCounted: (error) => log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count'),
-  });
+  const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
+  const partitionIds = createPartitionIds(askForIds, troubles, log);
   const sessions = createPartitionSessions(connection, ownerships, {
     ...options,
     partitionIds: partitionIds.all,

@@ -1,6 +1,6 @@
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
-import { ForeignCheckpoint, OldInformation } from './startPosition.ts';
 import { diagnoseReading, type ReadingDiagnosis } from './readingDiagnosis.ts';
+import { ForeignCheckpoint, OldInformation } from './startPosition.ts';
 
 /** The hub has not answered a request for its properties. */
 class HubFailure extends Error {

@@ -24,23 +24,69 @@ const withheldMs = 60_000;
 /** Time without events of any partition: devices may send nothing, or the address of the hub may have changed. */
 const idleMs = 5 * 60_000;
 
+/** What the hub has said of one partition. */
+interface Query {
+  /** When it was last asked, as `performance.now()`. */
+  at: number;
+  isOpen: boolean;
+  answer: HubAnswer | undefined;
+  /** The last question has failed. */
+  hasFailed: boolean;
+  /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
+  silentSince: number | undefined;
+}
+
+interface HubAnswer {
+  /** Sequence number of its newest event; -1 when it has none. */
+  readonly newest: number;
+  /** As `performance.now()`. */
+  readonly at: number;
+}
+
 /** Compares what the hub has with what it delivers, and connects again when it has fallen silent (D38). */
 export function createHubWatch(
   connection: EventHubConnection,
   sessions: Pick<PartitionSessions, 'all' | 'reading'>,
   { answerMs, everyMs, silentMs, log, allTroubles }: HubWatchOptions,
 ) {
-  const newest = createNewestEvents({
-    async newestOf(partition) {
-      const { lastEnqueuedSequenceNumber, isEmpty } = await connection.client().getPartitionProperties(partition);
-      return isEmpty ? -1 : lastEnqueuedSequenceNumber; // the retention empties a partition, and its number stays
-    },
-    ...{ everyMs, answerMs },
-    couldNotAsk: (partition, error) => log.debug({ err: error, partition }, 'cannot ask the hub for its newest event'),
-  });
+  /** By the partitions of which the hub is asked (facts reading.partition-info, reading.questions). */
+  const queries = new Map<string, Query>();
+
+  async function ask(partition: string, query: Query): Promise<void> {
+    query.at = performance.now();
+    query.isOpen = true;
+    try {
+      const answer = connection.client().getPartitionProperties(partition);
+      const { lastEnqueuedSequenceNumber, isEmpty } = await within(answer, answerMs);
+      // The retention empties a partition, and its number stays.
+      query.answer = { newest: isEmpty ? -1 : lastEnqueuedSequenceNumber, at: performance.now() };
+      query.hasFailed = false;
+      query.silentSince = undefined;
+    } catch (error) {
+      query.hasFailed = true;
+      query.silentSince = error instanceof TooLate ? (query.silentSince ?? query.at) : undefined;
+      log.debug({ err: error, partition }, 'cannot ask the hub for its newest event');
+    } finally {
+      query.isOpen = false;
+    }
+  }
+
+  /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
+  const isDue = ({ isOpen, hasFailed, at }: Query) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
+
+  /** Asks about each of these partitions for which that is due, and forgets all others. */
+  function askAll(partitions: readonly string[]) {
+    for (const partition of queries.keys()) if (!partitions.includes(partition)) queries.delete(partition);
+    for (const partition of partitions) {
+      const unasked = { at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false };
+      const query = queries.get(partition) ?? { ...unasked, answer: undefined, silentSince: undefined };
+      queries.set(partition, query);
+      if (isDue(query)) void ask(partition, query);
+    }
+  }
 
   const isWithheld = ({ record, position, reader }: PartitionSession) =>
-    reader.quiet().eventlessMs > withheldMs && (newest.of(record.partition)?.newest ?? -1) > position();
+    reader.quiet().eventlessMs > withheldMs && (queries.get(record.partition)?.answer?.newest ?? -1) > position();
 
   /**
    * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open
@@ -51,7 +97,8 @@ export function createHubWatch(
     const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
     if (reader === undefined || !reader.isHeard()) return false;
     const { deafMs, eventlessMs } = reader.quiet();
-    return deafMs <= silentMs && eventlessMs <= (newest.silentMs(partition) ?? Number.POSITIVE_INFINITY);
+    const unansweredSince = queries.get(partition)?.silentSince ?? Number.NEGATIVE_INFINITY;
+    return deafMs <= silentMs && eventlessMs <= performance.now() - unansweredSince;
   }
 
   return {
@@ -59,7 +106,7 @@ export function createHubWatch(
     look() {
       const reading = sessions.reading();
       connection.revive(reading);
-      newest.look(sessions.all().map(({ record }) => record.partition));
+      askAll(sessions.all().map(({ record }) => record.partition));
       const withheld = reading.filter(isWithheld).map(({ record }) => record.partition);
       if (withheld.length > 0) {
         const message = 'the hub has events that do not come: connecting again';
@@ -69,88 +116,9 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
-    saidOf: (partition: string): HubSays => ({
-      answer: newest.of(partition),
-      isAnswering: isHeard(partition) && !newest.hasFailed(partition),
-    }),
-  };
-}
-
-/** What the hub has said about a partition. */
-interface HubAnswer {
-  /** Sequence number of its newest event; -1 when it has none. */
-  readonly newest: number;
-  /** As `performance.now()`. */
-  readonly at: number;
-}
-
-interface NewestEventsOptions {
-  /** Asks the hub for the sequence number. */
-  readonly newestOf: (partition: string) => Promise<number>;
-  /** Interval of the questions while the hub answers: it limits them, for all clients together. */
-  readonly everyMs: number;
-  /** The longest that one answer may take. */
-  readonly answerMs: number;
-  couldNotAsk(partition: string, error: unknown): void;
-}
-
-/** What is known of one partition. */
-interface PartitionQuery {
-  at: number;
-  isOpen: boolean;
-  answer: HubAnswer | undefined;
-  hasFailed: boolean;
-  silentSince: number | undefined;
-}
-
-/** The hub's newest event of each partition, as of its last answer (facts reading.partition-info, reading.questions). */
-export function createNewestEvents({ newestOf, everyMs, answerMs, couldNotAsk }: NewestEventsOptions) {
-  const asked = new Map<string, PartitionQuery>();
-
-  async function ask(partition: string, one: PartitionQuery): Promise<void> {
-    one.at = performance.now();
-    one.isOpen = true;
-    try {
-      const newest = await within(newestOf(partition), answerMs);
-      one.answer = { newest, at: performance.now() };
-      one.hasFailed = false;
-      one.silentSince = undefined;
-    } catch (error) {
-      one.hasFailed = true;
-      one.silentSince = error instanceof TooLate ? (one.silentSince ?? one.at) : undefined;
-      couldNotAsk(partition, error);
-    } finally {
-      one.isOpen = false;
-    }
-  }
-
-  /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
-  const isDue = ({ isOpen, hasFailed, at }: PartitionQuery) =>
-    !isOpen && (hasFailed || performance.now() - at >= everyMs);
-
-  const unasked = (): PartitionQuery => ({
-    ...{ at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false },
-    ...{ answer: undefined, silentSince: undefined },
-  });
-
-  return {
-    /** Asks the hub about each of these partitions for which that is due, and forgets all others. Never throws. */
-    look(partitions: readonly string[]) {
-      for (const partition of asked.keys()) if (!partitions.includes(partition)) asked.delete(partition);
-      for (const partition of partitions) {
-        const one = asked.get(partition) ?? unasked();
-        asked.set(partition, one);
-        if (isDue(one)) void ask(partition, one);
-      }
-    },
-    /** The last answer; undefined before the first. */
-    of: (partition: string) => asked.get(partition)?.answer,
-    /** Whether the last question has failed. */
-    hasFailed: (partition: string) => asked.get(partition)?.hasFailed ?? false,
-    /** Milliseconds since the first of the questions that the hub has left without any answer; undefined when it answers. */
-    silentMs(partition: string): number | undefined {
-      const since = asked.get(partition)?.silentSince;
-      return since === undefined ? undefined : performance.now() - since;
+    saidOf(partition: string): HubSays {
+      const { answer, hasFailed = false } = queries.get(partition) ?? {};
+      return { answer, isAnswering: isHeard(partition) && !hasFailed };
     },
   };
 }
@@ -192,18 +160,14 @@ export function partitionStateOf(
   const { partition, epoch } = session.record;
   const position = session.position();
   const { undoneSince, ...rest } = session.contents();
-  const behind = behindOf({ ...said, undoneSince, position });
-  return { partition, state, epoch, since: session.since, position, ...behind, ...rest };
+  return { partition, state, epoch, since: session.since, position, ...behindOf(said, undoneSince, position), ...rest };
 }
 
-interface Known extends HubSays {
-  /** When the hub received the oldest event that is known not to be done, as `performance.now()`. */
-  readonly undoneSince: number | undefined;
-  /** All events up to this sequence number are done, apart from those that `undoneSince` is about. */
-  readonly position: number;
-}
-
-export function behindOf({ answer, isAnswering, undoneSince, position }: Known): Behind {
+/**
+ * @param undoneSince when the hub received the oldest event that is known not to be done, as `performance.now()`
+ * @param position all events up to this sequence number are done, apart from those that `undoneSince` is about
+ */
+export function behindOf({ answer, isAnswering }: HubSays, undoneSince: number | undefined, position: number): Behind {
   const known = { asOf: answer?.at };
   if (!isAnswering) return { ...known, behindSeconds: null };
   if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };
@@ -219,11 +183,7 @@ interface Readings {
   troubleOf(place: string): ReadingDiagnosis | undefined;
 }
 
-/**
- * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there is
- * no partition to read; for what cannot be read because of the checkpoint store, one that says why. Empty when other
- * instances read all partitions.
- */
+/** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */
 export function missingOf(
   { owned, isAllElsewhere, storeTrouble }: Pick<LastRound, 'owned' | 'isAllElsewhere' | 'storeTrouble'>,
   { isHeard, isEnding, troubleOf }: Readings,
@@ -246,10 +206,7 @@ export function missingOf(
 
 const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${setting ?? todo})`;
 
-/**
- * Milliseconds for which the hub has not answered for some partition that is read, or for which some owned partition
- * could not be opened; while none is read, since the last complete round.
- */
+/** See Consumer. */
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,

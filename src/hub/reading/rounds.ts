@@ -3,7 +3,7 @@ import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
-import { type BalanceLimits, decide, isAllElsewhere, shareOf } from './balance.ts';
+import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
@@ -64,7 +64,11 @@ export function createRounds(options: RoundsOptions) {
     const decision = decide(me, partitionIds.all(), records, balance);
     sessions.revokeLost(records);
     // Before the next await: a partition that is released during it must not be opened again.
-    const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
+    const own = decision.renew.map(({ partition }) => partition);
+    const owned = [...own, ...decision.claim];
+    const unopened = new Set(own.filter((partition) => sessions.stateOf(partition) === undefined));
+    const isUnread = (partition: string) => unopened.has(partition) || sessions.stateOf(partition) === 'opening';
+    const isIncomplete = own.some((partition) => isUnread(partition) && !isRefused(partition));
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
     const isAwaiting = decision.ask.length > 0 || records.some((one) => one.owner !== me && one.wantedBy === me);
     last = { ...last, records, owned, unreadSince, isAwaiting };
@@ -90,7 +94,7 @@ export function createRounds(options: RoundsOptions) {
       Math.max(roundMs, balance.expiryMs / 3),
     );
     const asked = await Promise.allSettled(decision.ask.map(ownerships.ask));
-    last = { ...last, isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records) };
+    last = { ...last, isAllElsewhere: owned.length === 0 };
     const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
@@ -141,28 +145,23 @@ export function createRounds(options: RoundsOptions) {
   };
 }
 
-interface PartitionIdsOptions {
-  /** Asks the hub. */
-  readonly ask: () => Promise<readonly string[]>;
-  counted(): void;
-  /** The last count is used. */
-  notCounted(error: unknown): void;
-}
-
 const countsEveryMs = 5 * 60_000;
 
 type PartitionIds = ReturnType<typeof createPartitionIds>;
 
 /** The ids of all partitions of the hub, as they were last counted. Their number can grow while the service runs. */
-export function createPartitionIds({ ask, counted, notCounted }: PartitionIdsOptions) {
+export function createPartitionIds(ask: () => Promise<readonly string[]>, troubles: ReadingTroubles, log: Log) {
   let ids: readonly string[] = [];
   let countedAt = 0;
 
   async function count(): Promise<void> {
     countedAt = performance.now();
     ids = await ask();
-    counted();
+    troubles.clear(wholeHub);
   }
+
+  const notCounted = (error: unknown) =>
+    log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count');
 
   return {
     all: () => ids,

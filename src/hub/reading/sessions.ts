@@ -191,11 +191,12 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
     revokeLost(records: readonly Ownership[]) {
-      const own = new Map(all().map(({ record }) => [record.partition, record]));
-      for (const record of records) {
-        if (!isLost(own.get(record.partition), record)) continue;
-        logLost(record.partition, 'ownership record');
-        revoke(record.partition, 'lost');
+      const sessions = new Map(all().map((session) => [session.record.partition, session]));
+      for (const { partition, owner, epoch } of records) {
+        const session = sessions.get(partition);
+        if (session === undefined || (session.record.owner === owner && session.record.epoch === epoch)) continue;
+        logLost(partition, 'ownership record');
+        session.revoke('lost');
       }
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
@@ -220,7 +221,3 @@ export function createPartitionSessions<A extends DeviceEvent>(
 }
 
 const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;
-
-/** @param own the record under which a session reads or drains */
-const isLost = (own: Ownership | undefined, { owner, epoch }: Ownership): boolean =>
-  own !== undefined && !(own.owner === owner && own.epoch === epoch);
