@@ -37,14 +37,7 @@ export const connectionStringTo = (
 
 /** Names have no case. */
 export const isSameEndpoint = (a: EventEndpoint, b: EventEndpoint): boolean =>
-  a.namespace.toLowerCase() === b.namespace.toLowerCase() && a.eventHub.toLowerCase() === b.eventHub.toLowerCase();
-
-/**
- * The event endpoint of the hub at this moment (D401).
- * @throws NoEndpoint
- */
-export const findEndpoint = (hubConnectionString: string, answerMs: number): Promise<EventEndpoint> =>
-  lookUpEndpoint(hubLoginOf(hubConnectionString), answerMs);
+  nameOf(a).toLowerCase() === nameOf(b).toLowerCase();
 
 /** The settings as if an operator had set the endpoint that was found. */
 export const settingsAt = <S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S => ({
@@ -72,15 +65,16 @@ const tokenSeconds = 3_600;
 const closesWithinMs = 1_000;
 
 /**
- * Asks the hub where its events are read: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
+ * Asks the hub where its events are read at this moment: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
  * @param how to connect, beside the usual
  * @throws NoEndpoint
  */
-export async function lookUpEndpoint(
-  login: HubLogin,
+export async function findEndpoint(
+  hubConnectionString: string,
   answerMs: number,
   how: Pick<SecureContextOptions, 'ca'> = {},
 ): Promise<EventEndpoint> {
+  const login = hubLoginOf(hubConnectionString);
   const { host, port, policy } = login;
   const resource = `${host}/messages/events`;
   const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
@@ -111,14 +105,9 @@ function breakOff(connection: Connection): void {
 }
 
 /** The end of a link, as AMQP or the client tells it. */
-interface LinkEnd {
-  readonly condition?: string;
-  readonly info?: unknown;
-  readonly description?: string;
-  readonly code?: string;
-  readonly name?: string;
-  readonly message?: string;
-}
+type LinkEnd = { readonly info?: unknown } & {
+  readonly [Name in 'condition' | 'description' | 'code' | 'name' | 'message']?: string;
+};
 
 /** @throws what the client throws, or the hub answers */
 async function redirection(connection: Connection, address: string): Promise<unknown> {
@@ -126,9 +115,8 @@ async function redirection(connection: Connection, address: string): Promise<unk
   const end = await new Promise<LinkEnd | undefined>((resolve) => {
     // Listens from the beginning: the redirect can come in one packet with the answer to the attach.
     const onError = ({ receiver, session }: EventContext) => resolve(receiver?.error ?? session?.error);
-    connection
-      .createReceiver({ source: { address }, credit_window: 0, onError, onSessionError: onError })
-      .catch(resolve);
+    const source = { address };
+    connection.createReceiver({ source, credit_window: 0, onError, onSessionError: onError }).catch(resolve);
   });
   if (end?.condition !== 'amqp:link:redirect') throw end ?? new Error('the hub ends the link without a reason');
   return end.info;

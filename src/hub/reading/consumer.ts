@@ -13,7 +13,6 @@ import { createOwnerships } from './ownerships.ts';
 import { ofIdentity, type ReadingDiagnosis } from './readingDiagnosis.ts';
 import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
-import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
@@ -112,12 +111,6 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     return state === 'draining' || state === 'revoked';
   };
 
-  const stateOf = (session: PartitionSession) => {
-    const { partition } = session.record;
-    const state = isEnding(partition) ? 'draining' : 'reading';
-    return partitionStateOf(session, state, watch.saidOf(partition));
-  };
-
   function waiting() {
     const waits = sessions.all().filter((session) => session.pending() > 0);
     return {
@@ -136,7 +129,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     eventlessMs: () =>
       Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
     waiting,
-    partitions: () => sessions.all().map(stateOf),
+    partitions: () =>
+      sessions.all().map((session) => partitionStateOf(session, watch.saidOf(session.record.partition))),
     elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     devices: (device) =>
       sessions.all().flatMap((session) => {

@@ -153,11 +153,11 @@ interface HubSays {
 }
 
 export function partitionStateOf(
-  session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents'>,
-  state: PartitionState['state'],
+  session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
   said: HubSays,
 ): PartitionState {
   const { partition, epoch } = session.record;
+  const state = session.state() === 'reading' ? 'reading' : 'draining';
   const position = session.position();
   const { undoneSince, ...rest } = session.contents();
   return { partition, state, epoch, since: session.since, position, ...behindOf(said, undoneSince, position), ...rest };

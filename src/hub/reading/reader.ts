@@ -1,9 +1,4 @@
-import {
-  type EventHubConsumerClient,
-  type EventPosition,
-  earliestEventPosition,
-  type Subscription,
-} from '@azure/event-hubs';
+import { type EventHubConsumerClient, earliestEventPosition, type Subscription } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
@@ -45,6 +40,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
 
   function subscribe(client: EventHubConsumerClient): Subscription {
     signs = { ...signs, subscribed: performance.now() };
+    const after = partition.position();
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
@@ -72,7 +68,8 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
         },
       },
       {
-        startPosition: startOf(partition),
+        // A subscription without a position would begin at the latest event (SDK trap 14).
+        startPosition: after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false },
         ownerLevel: options.epoch,
         maxBatchSize: options.batchSize,
         prefetchCount: options.prefetch,
@@ -119,12 +116,6 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
       await closeSubscription();
     },
   };
-}
-
-/** A subscription without a position would begin at the latest event (SDK trap 14). */
-function startOf(partition: Pick<Partition, 'position'>): EventPosition {
-  const after = partition.position();
-  return after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false };
 }
 
 /** When a reader last had each sign of life, as `performance.now()`. */

@@ -22,7 +22,7 @@ interface StartPositionOptions {
   /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
   readonly startPosition: StartPosition;
-  readonly checkCheckpoint: CheckCheckpoint;
+  readonly checkCheckpoint: ReturnType<typeof createForeignCheckpointCheck>;
   /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
 }
@@ -36,7 +36,8 @@ interface StartPositionOptions {
 export async function startPositionOf(record: Ownership, options: StartPositionOptions): Promise<Progress | undefined> {
   const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
   const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
-  if (written !== undefined) checkCheckpoint(record.partition, written, extent);
+  const newest = extent.lastEnqueuedSequenceNumber;
+  if (written !== undefined) checkCheckpoint(record.partition, written.sequenceNumber, newest);
   const begun = written ?? (await startOf(record, extent, options));
   if (begun === undefined) return undefined;
   const { note: text, ...progress } = begun;
@@ -44,7 +45,7 @@ export async function startPositionOf(record: Ownership, options: StartPositionO
   const position = progress.sequenceNumber;
   const done = decodeCompletion(position, progress.completed);
   const crashRecord = crashRecordAtOpening(before, {
-    ...{ position, newest: extent.lastEnqueuedSequenceNumber, afterUncleanShutdown },
+    ...{ position, newest, afterUncleanShutdown },
     isDone: (sequenceNumber) => done !== undefined && isDone(done, sequenceNumber),
   });
   if (crashRecord === undefined) return progress;
@@ -96,30 +97,24 @@ const foreignAfterReadings = 3;
 /** Readings further apart are not counted together. */
 const sameRowMs = 5 * 60_000;
 
-/**
- * Detects a checkpoint of another hub: to resume after it would skip events of this one.
- * @throws ForeignCheckpoint
- * @throws OldInformation
- */
-export type CheckCheckpoint = (
-  partition: string,
-  progress: Pick<Progress, 'sequenceNumber'>,
-  extent: { readonly lastEnqueuedSequenceNumber: number },
-) => void;
-
-export function createForeignCheckpointCheck(): CheckCheckpoint {
+/** Detects a checkpoint of another hub: to resume after it would skip events of this one. */
+export function createForeignCheckpointCheck() {
   /** Partitions whose checkpoint was beyond the hub's newest event: how often in a row, and since when. */
   const beyond = new Map<string, { readings: number; since: number; last: number }>();
 
-  return (partition, { sequenceNumber }, { lastEnqueuedSequenceNumber }) => {
+  /**
+   * @throws ForeignCheckpoint
+   * @throws OldInformation
+   */
+  return (partition: string, sequenceNumber: number, newest: number): void => {
     const now = performance.now();
     const before = beyond.get(partition);
     beyond.delete(partition);
-    if (sequenceNumber <= lastEnqueuedSequenceNumber) return;
+    if (sequenceNumber <= newest) return;
     const isSame = before !== undefined && now - before.last < sameRowMs;
     const seen = { readings: 1 + (isSame ? before.readings : 0), since: isSame ? before.since : now, last: now };
     beyond.set(partition, seen);
-    const what = `the checkpoint is at ${sequenceNumber}, but the hub says that it has come to ${lastEnqueuedSequenceNumber} only`;
+    const what = `the checkpoint is at ${sequenceNumber}, but the hub says that it has come to ${newest} only`;
     if (seen.readings < foreignAfterReadings || now - seen.since < foreignAfterMs) throw new OldInformation(what);
     throw new ForeignCheckpoint(`${what}: the checkpoint is not of this hub`);
   };

@@ -5,19 +5,12 @@ import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/c2d.t
 import { Message, translateError } from './serviceSdk.ts';
 
 /**
- * Sends one reply over the client's link.
- * @returns whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap)
- * @throws the error of the client
- */
-export type HandOver = (reply: Reply) => Promise<boolean>;
-
-/**
  * The first reply goes through `client.send`, which attaches the client's link. While the link is attached and has room, later
  * replies go to it as bytes: without a message object, a retry operation and events of two state machines for each (D147). The
  * link keeps the account of what is not settled, and reports every failure. Replies of the same turn of the event loop are
  * written together: a write through TLS costs as much as all else that a reply needs here (D148).
  */
-export function createHandOver(client: Client): HandOver {
+export function createHandOver(client: Client) {
   const sendByClient = (reply: Reply) => client.send(reply.deviceId, toMessage(reply)).then(isTaken);
   let turn: Promise<void> | undefined;
 
@@ -32,7 +25,12 @@ export function createHandOver(client: Client): HandOver {
     return turn;
   };
 
-  return async (reply) => {
+  /**
+   * Sends one reply over the client's link.
+   * @returns whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap)
+   * @throws the error of the client
+   */
+  return async (reply: Reply): Promise<boolean> => {
     const isFirst = turn === undefined && attachedLink(client) === undefined;
     if (isFirst || reply.deviceId === '') return sendByClient(reply);
     const bytes = encode(reply);
@@ -44,12 +42,9 @@ export function createHandOver(client: Client): HandOver {
     const { id } = sender.send(bytes, undefined, plainFormat);
     writeOnce(sender.connection);
     return new Promise((resolve, reject) => {
-      unsettled[id] = {
-        callback(error, result) {
-          if (error) reject(translateError('the hub has not taken the reply', error));
-          else resolve(isTaken({ result }));
-        },
-      };
+      const callback: Send['callback'] = (error, result) =>
+        error ? reject(translateError('the hub has not taken the reply', error)) : resolve(isTaken({ result }));
+      unsettled[id] = { callback };
     });
   };
 }
