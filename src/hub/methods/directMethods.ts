@@ -53,7 +53,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
     return new Promise((resolve) => {
       const timeouts = { responseTimeoutInSeconds: timeoutSeconds, connectTimeoutInSeconds: 0 };
       const parameters = { methodName, payload, ...timeouts };
-      const wasSent = () => request?.sentAt() !== undefined;
+      const wasSent = () => request?.wasSent ?? false;
       const settle = (result: DirectMethodResult) => {
         clearTimeout(timer);
         pending.delete(abort);
@@ -136,8 +136,8 @@ function readResult(result: unknown, text: string): DirectMethodResult {
 
 /** One request, as the client's caller sees it. */
 interface HttpsRequest {
-  /** When it was sent, as `performance.now()`; undefined while it waits for a connection. */
-  sentAt(): number | undefined;
+  /** False while it waits for a connection. */
+  wasSent: boolean;
   abort(): void;
 }
 
@@ -172,7 +172,6 @@ function createHttpsRequests(hostName: string, ca?: string) {
     ) {
       let body = '';
       let controller: Dispatcher.DispatchController | undefined;
-      let sentAt: number | undefined;
       let isAborted = false;
       let [statusCode, responseHeaders]: [number, HttpsResponse['headers']] = [0, {}];
       let bytes = 0;
@@ -182,7 +181,7 @@ function createHttpsRequests(hostName: string, ca?: string) {
         onRequestStart(started) {
           if (isAborted) return started.abort(aborted());
           controller = started;
-          sentAt = performance.now();
+          request.wasSent = true;
         },
         onResponseStart(_, status, received) {
           [statusCode, responseHeaders] = [status, received];
@@ -199,13 +198,14 @@ function createHttpsRequests(hostName: string, ca?: string) {
         },
         onResponseError: (_, error) => done(error),
       };
-      captured = {
-        sentAt: () => sentAt,
+      const request: HttpsRequest = {
+        wasSent: false,
         abort() {
           isAborted = true;
           controller?.abort(aborted());
         },
       };
+      captured = request;
       return {
         write(text: string) {
           body += text;

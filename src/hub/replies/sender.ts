@@ -69,8 +69,8 @@ interface OpenReply {
 interface Line {
   /** Undefined while the queue is not full, as far as is known. */
   fullSince: number | undefined;
-  /** Behind the one that is being sent, and what lets each of them leave. */
-  readonly waiting: Map<OpenReply, (isTurn: boolean) => void>;
+  /** Behind the one that is being sent, with what ends their pause. */
+  readonly waiting: Map<OpenReply, () => void>;
 }
 
 /** Bound of `notFetching`. */
@@ -89,12 +89,11 @@ export function createSender(options: SenderOptions) {
   /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
-  let behind = 0;
+  /** Replies between two attempts, or behind others of their device. */
+  let paused = 0;
   let sleeping = 0;
   /** Those that have had to wait, by what ends their session. */
-  const waitingOf = new WeakMap<AbortSignal, Set<OpenReply>>();
-  /** Of replies between two attempts: what begins the next one. */
-  const pauses = new Set<() => void>();
+  const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
@@ -107,36 +106,20 @@ export function createSender(options: SenderOptions) {
     notFetching.add(deviceId);
   }
 
-  const pause = (ms: number, over: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      const wakeUp = () => {
-        clearTimeout(timer);
-        pauses.delete(wakeUp);
-        over.removeEventListener('abort', wakeUp);
-        resolve();
-      };
-      const timer = setTimeout(wakeUp, ms);
-      pauses.add(wakeUp);
-      over.addEventListener('abort', wakeUp, { once: true });
-      if (stopped || over.aborted) wakeUp();
-    });
-
   /**
    * The reply has to wait, at most until its session ends. One listener for all replies of a session: the time to add one grows
    * with their number.
    */
   function waits(one: OpenReply): AbortSignal {
-    const { ended } = one;
     if (one.over !== undefined) return one.over.signal;
     one.over = new AbortController();
-    const { signal } = one.over;
-    if (ended === undefined) return signal;
-    if (ended.aborted) end(one, 'ended');
+    const { ended } = one;
     const all = waitingOf.get(ended) ?? new Set();
     waitingOf.set(ended, all);
-    if (all.size === 0) ended.addEventListener('abort', endAll);
+    if (all.size === 0) ended?.addEventListener('abort', endAll);
     all.add(one);
-    return signal;
+    if (stopped || ended?.aborted) end(one, 'ended');
+    return one.over.signal;
   }
 
   const end = ({ over }: OpenReply, why: Over) => over?.abort(why);
@@ -146,11 +129,34 @@ export function createSender(options: SenderOptions) {
   }
 
   function waitsNoMore(one: OpenReply) {
+    const { ended } = one;
     wakes(one);
-    const all = one.ended && waitingOf.get(one.ended);
+    const all = waitingOf.get(ended);
     all?.delete(one);
-    if (all?.size === 0) one.ended?.removeEventListener('abort', endAll);
+    if (all?.size !== 0) return;
+    waitingOf.delete(ended);
+    ended?.removeEventListener('abort', endAll);
   }
+
+  /**
+   * @param begin is given what ends the pause, and returns what is to be done at its end
+   * @returns whether it has ended before the waiting was over
+   */
+  const pause = (one: OpenReply, begin: (go: () => void) => () => void) =>
+    new Promise<boolean>((resolve) => {
+      const over = waits(one);
+      const settle = (isTurn: boolean) => {
+        over.removeEventListener('abort', leave);
+        atEnd();
+        paused -= 1;
+        resolve(isTurn);
+      };
+      const leave = () => settle(false);
+      const atEnd = begin(() => settle(true));
+      paused += 1;
+      over.addEventListener('abort', leave, { once: true });
+      if (over.aborted) leave();
+    });
 
   function sleeps(one: OpenReply) {
     if (one.isAsleep) return;
@@ -165,28 +171,19 @@ export function createSender(options: SenderOptions) {
   }
 
   /** Waits until the replies before it have left the line; false when the waiting was ended. */
-  const enterBehind = (one: OpenReply, { fullSince, waiting }: Line) =>
-    new Promise<boolean>((resolve) => {
-      one.observer?.waits('turn');
-      const over = waits(one);
-      const leave = () => go(false);
-      const go = (isTurn: boolean) => {
-        over.removeEventListener('abort', leave);
-        waiting.delete(one);
-        behind -= 1;
-        resolve(isTurn);
-      };
+  function enterBehind(one: OpenReply, { fullSince, waiting }: Line): Promise<boolean> {
+    one.observer?.waits('turn');
+    if (fullSince !== undefined && !waits(one).aborted) sleeps(one);
+    return pause(one, (go) => {
       waiting.set(one, go);
-      behind += 1;
-      over.addEventListener('abort', leave, { once: true });
-      if (stopped || over.aborted) leave();
-      else if (fullSince !== undefined) sleeps(one);
+      return () => waiting.delete(one);
     });
+  }
 
   function leaveLine(deviceId: string) {
     const [next] = lines.get(deviceId)?.waiting.values() ?? [];
     if (next === undefined) lines.delete(deviceId);
-    else next(true);
+    else next();
   }
 
   /** What the hub has said of the queue of a device. */
@@ -236,14 +233,17 @@ export function createSender(options: SenderOptions) {
       if (refusal.kind === 'never' || (isFull && notFetching.has(deviceId))) return dropped;
       if (isFull) sleeps(one);
       if (refusal.kind !== 'hub') {
-        const paused = now();
+        const pausedAt = now();
         const ms = (isFull ? Math.max(pauseMs, sleeping * pauseOfSleeperMs) : pauseMs) * (0.5 + random() / 2);
-        await pause(Math.min(ms, Math.max(firstPauseMs, remainingMs)), over);
+        await pause(one, (go) => {
+          const timer = setTimeout(go, Math.min(ms, Math.max(firstPauseMs, remainingMs)));
+          return () => clearTimeout(timer);
+        });
         // While there is no connection to the hub, no reply is dropped (D2).
-        if (refusal.kind === 'later') remainingMs -= now() - paused;
+        if (refusal.kind === 'later') remainingMs -= now() - pausedAt;
         if (refusal.reason === 'unanswered') remainingMs -= answerWithinMs;
       }
-      if (stopped || over.aborted) return deliveryAt(one);
+      if (over.aborted) return deliveryAt(one);
       if (remainingMs <= 0) return dropped;
     }
   }
@@ -284,8 +284,8 @@ export function createSender(options: SenderOptions) {
     },
     state(): SenderState {
       const { waiting, ...rest } = sendQueue.state();
-      const notSent = waiting + pauses.size + behind;
-      return { ...rest, waiting: notSent - sleeping, sleeping, notFetching: notFetching.size };
+      const awake = waiting + paused - sleeping;
+      return { ...rest, waiting: awake, sleeping, notFetching: notFetching.size };
     },
     /** Devices whose queues in the hub are full, while replies wait for room in them. */
     fullQueues: (): readonly FullQueue[] =>
@@ -298,8 +298,7 @@ export function createSender(options: SenderOptions) {
     stop() {
       stopped = true;
       sendQueue.close();
-      for (const { waiting } of lines.values()) for (const go of waiting.values()) go(false);
-      for (const wakeUp of [...pauses]) wakeUp();
+      for (const all of waitingOf.values()) for (const one of [...all]) end(one, 'ended');
     },
   };
 }
