@@ -39,18 +39,14 @@ export function cureHubSdks(): void {
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
 }
 
-type Cure<Owner, Method> = Method extends (...given: infer Given) => infer Result
-  ? (this: Owner, faulty: Method, ...given: Given) => Result
-  : never;
-
-/** Puts a method in the place of a faulty one, which it is given, unless it is there already. */
-function cure<Owner, Name extends keyof Owner>(owner: Owner, name: Name, by: Cure<Owner, Owner[Name]>): void {
+/** Puts a method in the place of a faulty one, unless it is there already. */
+function cure<Owner, Name extends keyof Owner>(
+  owner: Owner,
+  name: Name,
+  cureOf: (faulty: Owner[Name]) => Owner[Name],
+): void {
   const faulty = owner[name];
-  if (Object(faulty).name === 'cured') return;
-  function cured(this: Owner, ...given: unknown[]): unknown {
-    return Reflect.apply(by as never, this, [faulty, ...given]);
-  }
-  owner[name] = cured as Owner[Name];
+  if (Object(faulty).name !== 'cured') owner[name] = cureOf(faulty);
 }
 
 /**
@@ -64,17 +60,19 @@ function cure<Owner, Name extends keyof Owner>(owner: Owner, name: Name, by: Cur
  */
 function mendConnections(): void {
   const watched = new WeakSet<Connection>();
-  cure(Connection.prototype, 'open', function (this: Connection, open, options) {
-    if (!watched.has(this)) {
-      watched.add(this);
-      this.on(ConnectionEvents.error, () => undefined);
-      const inner: InnerConnection = Reflect.get(this, '_connection');
-      inner.options.tcp_no_delay = true;
-      this.on(ConnectionEvents.connectionClose, () => {
-        if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;
-      });
-    }
-    return open.call(this, options);
+  cure(Connection.prototype, 'open', (open) => {
+    return function cured(this: Connection, options) {
+      if (!watched.has(this)) {
+        watched.add(this);
+        this.on(ConnectionEvents.error, () => undefined);
+        const inner: InnerConnection = Reflect.get(this, '_connection');
+        inner.options.tcp_no_delay = true;
+        this.on(ConnectionEvents.connectionClose, () => {
+          if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;
+        });
+      }
+      return open.call(this, options);
+    };
   });
 }
 
@@ -123,15 +121,17 @@ function breakErrorCycles(): void {
  * long. This reports the disconnection before that wait, so that the sends fail at once.
  */
 function failSendsOfClosedConnections(): void {
-  cure(AmqpConnection.prototype, 'setDisconnectHandler', function (this: AmqpConnection, setHandler, onDisconnect) {
-    setHandler.call(this, onDisconnect);
-    const states: EventEmitter<{ transition: [{ fromState: string; toState: string }] }> = Reflect.get(this, '_fsm');
-    states.on('transition', ({ fromState, toState }) => {
-      const isClosedByHub = Reflect.get(this, '_connectionCloseOccurred') === true;
-      if (fromState !== 'connected' || toState !== 'disconnecting' || !isClosedByHub) return;
-      // The client ignores this when it closes the connection itself.
-      setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
-    });
+  cure(AmqpConnection.prototype, 'setDisconnectHandler', (setHandler) => {
+    return function cured(this: AmqpConnection, onDisconnect) {
+      setHandler.call(this, onDisconnect);
+      const states: EventEmitter<{ transition: [{ fromState: string; toState: string }] }> = Reflect.get(this, '_fsm');
+      states.on('transition', ({ fromState, toState }) => {
+        const isClosedByHub = Reflect.get(this, '_connectionCloseOccurred') === true;
+        if (fromState !== 'connected' || toState !== 'disconnecting' || !isClosedByHub) return;
+        // The client ignores this when it closes the connection itself.
+        setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
+      });
+    };
   });
 }
 
@@ -140,11 +140,13 @@ function failSendsOfClosedConnections(): void {
  * success. This is an error for it, but not for the links of $cbs, which expect none.
  */
 function failUnansweredLinks(): void {
-  cure(SenderLink.prototype, 'forceDetach', function (this: SenderLink, forceDetach, error) {
-    const { state }: { readonly state: string } = Reflect.get(this, '_fsm');
-    const isUnanswered = state === 'attaching' && this.listenerCount('error') > 0;
-    const reason = isUnanswered ? new errors.NotConnectedError('the connection was lost') : undefined;
-    forceDetach.call(this, error ?? reason);
+  cure(SenderLink.prototype, 'forceDetach', (forceDetach) => {
+    return function cured(this: SenderLink, error) {
+      const { state }: { readonly state: string } = Reflect.get(this, '_fsm');
+      const isUnanswered = state === 'attaching' && this.listenerCount('error') > 0;
+      const reason = isUnanswered ? new errors.NotConnectedError('the connection was lost') : undefined;
+      forceDetach.call(this, error ?? reason);
+    };
   });
 }
 
@@ -153,36 +155,42 @@ function failUnansweredLinks(): void {
  * as its cause: an unknown host, a certificate that is not trusted.
  */
 function keepSocketErrors(): void {
-  cure(AmqpConnection.prototype, 'connect', function (this: AmqpConnection, connect, config, done) {
-    let cause: Error | undefined;
-    connect.call(this, config, (error, result) => {
-      if (error && cause) Object.assign(error, { amqpError: cause });
-      done(error, result);
-    });
-    const inner: EventEmitter<{ disconnected: [{ error?: Error }] }> = Reflect.get(this, '_rheaConnection');
-    // Before the client, which forgets it.
-    inner.prependListener('disconnected', ({ error }) => {
-      cause ??= error; // of a WebSocket comes its end, too
-    });
+  cure(AmqpConnection.prototype, 'connect', (connect) => {
+    return function cured(this: AmqpConnection, config, done) {
+      let cause: Error | undefined;
+      connect.call(this, config, (error, result) => {
+        if (error && cause) Object.assign(error, { amqpError: cause });
+        done(error, result);
+      });
+      const inner: EventEmitter<{ disconnected: [{ error?: Error }] }> = Reflect.get(this, '_rheaConnection');
+      // Before the client, which forgets it.
+      inner.prependListener('disconnected', ({ error }) => {
+        cause ??= error; // of a WebSocket comes its end, too
+      });
+    };
   });
 }
 
 /** The AMQP library of each client takes the event of a WebSocket’s error for the error itself, so that its users know no cause. */
 function unwrapWebSocketErrors(): void {
   for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
-    cure(prototype, 'on_error', function (this: object, onError, error) {
-      const { error: inner } = Object(error) as { readonly error?: unknown };
-      onError.call(this, inner instanceof Error ? inner : error);
+    cure(prototype, 'on_error', (onError) => {
+      return function cured(this: object, error) {
+        const { error: inner } = Object(error) as { readonly error?: unknown };
+        onError.call(this, inner instanceof Error ? inner : error);
+      };
     });
 }
 
 /** The AMQP library of each client names an address as the server's name in TLS, which must have none then (D409). */
 function nameNoAddresses(): void {
   for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
-    cure(prototype, '_connect', function (this: object, connect, details) {
-      const { options } = details;
-      if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
-      return connect.call(this, details);
+    cure(prototype, '_connect', (connect) => {
+      return function cured(this: object, details) {
+        const { options } = details;
+        if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
+        return connect.call(this, details);
+      };
     });
 }
 
@@ -211,9 +219,15 @@ const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'a
  */
 function keepStandardErrorClean(): void {
   for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
-    cure(prototype, 'dispatch', function (this: object, dispatch, event, ...details) {
-      return dispatch.call(this, event, ...details) || foretold.has(event);
+    cure(prototype, 'dispatch', (dispatch) => {
+      return function cured(this: object, event, ...details) {
+        return dispatch.call(this, event, ...details) || foretold.has(event);
+      };
     });
   for (const library of [terminiOfReading, terminiOfReplies])
-    cure(library, 'unwrap', (unwrap, end) => (termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null));
+    cure(library, 'unwrap', (unwrap) => {
+      return function cured(end) {
+        return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
+      };
+    });
 }

@@ -124,7 +124,7 @@ export function createHubWatch(
 }
 
 /** What one partition session of this instance does, for operators. */
-export interface PartitionState extends Omit<PartitionContents, 'undoneSince'>, Behind {
+export interface PartitionState extends Omit<PartitionContents, 'undoneSince'> {
   readonly partition: string;
   readonly state: 'reading' | 'draining';
   readonly epoch: number;
@@ -132,16 +132,12 @@ export interface PartitionState extends Omit<PartitionContents, 'undoneSince'>, 
   readonly since: number;
   /** Sequence number of the last event read; -1 before the first. */
   readonly position: number;
-}
-
-/** How far a partition is behind: one figure, and how old it is (D310). */
-interface Behind {
   /**
-   * Age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
+   * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
    * and while all that was read is done, more is there, and its age is not known yet.
    */
   readonly behindSeconds: number | null;
-  /** When the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
+  /** How old that figure is: when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
   readonly asOf: number | undefined;
 }
 
@@ -164,10 +160,15 @@ export function partitionStateOf(
 }
 
 /**
+ * One figure, and how old it is (D310).
  * @param undoneSince when the hub received the oldest event that is known not to be done, as `performance.now()`
  * @param position all events up to this sequence number are done, apart from those that `undoneSince` is about
  */
-export function behindOf({ answer, isAnswering }: HubSays, undoneSince: number | undefined, position: number): Behind {
+export function behindOf(
+  { answer, isAnswering }: HubSays,
+  undoneSince: number | undefined,
+  position: number,
+): Pick<PartitionState, 'behindSeconds' | 'asOf'> {
   const known = { asOf: answer?.at };
   if (!isAnswering) return { ...known, behindSeconds: null };
   if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };

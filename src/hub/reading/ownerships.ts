@@ -14,6 +14,8 @@ export interface SeenOwnership extends Ownership {
 const shortestPauseMs = 50;
 const longestPauseMs = 2_000;
 
+const unwanted = { wantedBy: '', wantedSince: 0 };
+
 export type Ownerships = ReturnType<typeof createOwnerships>;
 
 /**
@@ -32,10 +34,7 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
 
-  const unwanted = (partition: string) => ({
-    ...{ partition, owner: me, renewedAt: Date.now() },
-    ...{ wantedBy: '', wantedSince: 0 },
-  });
+  const owned = (partition: string) => ({ ...unwanted, partition, owner: me, renewedAt: Date.now() });
 
   async function own({ partition, epoch }: Ownership): Promise<Ownership | undefined> {
     return (await all()).find((one) => one.partition === partition && one.owner === me && one.epoch === epoch);
@@ -66,13 +65,13 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
     },
     renew: (record: Ownership) => change(record, { renewedAt: Date.now() }),
     claim: (partition: string, seen: Ownership | undefined) =>
-      within(store.change(seen, { ...unwanted(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs),
+      within(store.change(seen, { ...owned(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs),
     /** Writes the record of a partition that is read, after somebody has deleted it. */
     restore: ({ partition, epoch }: Ownership) =>
-      within(store.change(undefined, { ...unwanted(partition), epoch }), answerMs),
+      within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
     ask: (record: Ownership) => change(record, { wantedBy: me, wantedSince: Date.now() }),
     /** Takes back what `ask` has asked for. */
-    withdraw: (record: Ownership) => change(record, { wantedBy: '', wantedSince: 0 }),
+    withdraw: (record: Ownership) => change(record, unwanted),
     /**
      * Releases a partition, unless another instance owns it by now.
      * @param begun newest sequence number whose handling may have begun on any instance, if that is known
