@@ -144,7 +144,7 @@ export interface QuietTimes {
 }
 
 /** While events are being admitted. */
-export const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
+const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
 
 export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns): QuietTimes => ({
   silentMs: now - Math.max(subscribed, heard),
