@@ -97,7 +97,7 @@ describe('imports', () => {
 
   it('of the HTTP client are in src/backends only, except for methods of the hub and what makes connections', () => {
     const isAllowed = (file: string) =>
-      /^src\/(backends|network)\//.test(file) || file === 'src/hub/methods/httpsRequests.ts';
+      /^src\/(backends|network)\//.test(file) || file === 'src/hub/methods/directMethods.ts';
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !isAllowed(file))).toEqual([]);
   });
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Finding, ok, outage, warning } from 'telemetry/check/finding.ts';
 import { atMost, within } from '../concurrency/waiting.ts';
-import { findEndpoint, settingsAt } from '../hub/endpoint/findEndpoint.ts';
+import { findEndpoint, settingsAt } from '../hub/endpoint/lookUp.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { openEventClient } from '../hub/reading/eventClient.ts';
+import { openEventClient } from '../hub/reading/eventHubConnection.ts';
 import { createHandOver } from '../hub/replies/handOver.ts';
 import { type SendRefusal, sendRefusalOf } from '../hub/replies/sendFailure.ts';
-import { newServiceClient } from '../hub/replies/serviceConnection.ts';
+import { newServiceClient } from '../hub/replies/serviceSdk.ts';
 import { checkpointPath, readCheckpointFile } from '../hub/stores/fileStore.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';

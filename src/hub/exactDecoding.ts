@@ -6,12 +6,7 @@ export interface MessageCodec {
   data_section(bytes: Buffer): object;
 }
 
-export interface ExactDecoding {
-  /** A usual message; undefined when it is left to the library. */
-  usual(bytes: Buffer): object | undefined;
-  /** Makes the application properties exact in a message that the library has decoded, within the bounds of D190. */
-  correct(message: object, bytes: Buffer): void;
-}
+export type ExactDecoding = ReturnType<typeof createExactDecoding>;
 
 type Bag = Record<string, unknown>;
 
@@ -78,7 +73,7 @@ const readingOf = new Map(readings.flatMap(([codes, read]) => codes.map((code) =
  *   name     a string or symbol
  *   item     of any type but list, map and array, and not described
  */
-export function createExactDecoding({ decode, data_section }: MessageCodec): ExactDecoding {
+export function createExactDecoding({ decode, data_section }: MessageCodec) {
   /** The encoded names that came last, and their texts: devices and hub use the same ones again and again. */
   const names: ({ readonly encoded: Uint8Array; readonly text: string } | undefined)[] =
     Array(namesKept).fill(undefined);
@@ -249,7 +244,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
   }
 
   return {
-    usual(given) {
+    /** A usual message; undefined when it is left to the library. */
+    usual(given: Buffer): object | undefined {
       bytes = given;
       at = 0;
       const message = decode(empty) as Bag;
@@ -263,7 +259,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec): Exa
       return message;
     },
 
-    correct(message, given) {
+    /** Makes the application properties exact in a message that the library has decoded, within the bounds of D190. */
+    correct(message: object, given: Buffer): void {
       bytes = given;
       let map = none;
       for (at = 0; at < bytes.length; pass()) {

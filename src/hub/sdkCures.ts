@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { isIP } from 'node:net';
 import ConnectionOfReplies from 'azure-iothub/node_modules/rhea/lib/connection.js';
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
@@ -38,6 +39,16 @@ export function cureHubSdks(): void {
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
 }
 
+/** Puts a method in the place of a faulty one, unless it is there already. */
+function cure<Owner, Name extends keyof Owner>(
+  owner: Owner,
+  name: Name,
+  cureOf: (faulty: Owner[Name]) => Owner[Name],
+): void {
+  const faulty = owner[name];
+  if (Object(faulty).name !== 'cured') owner[name] = cureOf(faulty);
+}
+
 /**
  * The library does not report a connection that the hub closes as disconnected, unless the reason is
  * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open.
@@ -48,21 +59,21 @@ export function cureHubSdks(): void {
  * By default, the operating system holds a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
  */
 function mendConnections(): void {
-  const open = Connection.prototype.open;
-  if (open.name === 'openWatched') return;
   const watched = new WeakSet<Connection>();
-  Connection.prototype.open = function openWatched(this: Connection, options) {
-    if (!watched.has(this)) {
-      watched.add(this);
-      this.on(ConnectionEvents.error, () => undefined);
-      const inner: InnerConnection = Reflect.get(this, '_connection');
-      inner.options.tcp_no_delay = true;
-      this.on(ConnectionEvents.connectionClose, () => {
-        if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;
-      });
-    }
-    return open.call(this, options);
-  };
+  cure(Connection.prototype, 'open', (open) => {
+    return function cured(this: Connection, options) {
+      if (!watched.has(this)) {
+        watched.add(this);
+        this.on(ConnectionEvents.error, () => undefined);
+        const inner: InnerConnection = Reflect.get(this, '_connection');
+        inner.options.tcp_no_delay = true;
+        this.on(ConnectionEvents.connectionClose, () => {
+          if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;
+        });
+      }
+      return open.call(this, options);
+    };
+  });
 }
 
 /** Members of rhea's connection that its typings omit. */
@@ -110,18 +121,18 @@ function breakErrorCycles(): void {
  * long. This reports the disconnection before that wait, so that the sends fail at once.
  */
 function failSendsOfClosedConnections(): void {
-  const setHandler = AmqpConnection.prototype.setDisconnectHandler;
-  if (setHandler.name === 'setHandlers') return;
-  AmqpConnection.prototype.setDisconnectHandler = function setHandlers(this: AmqpConnection, onDisconnect) {
-    setHandler.call(this, onDisconnect);
-    const states: ConnectionStates = Reflect.get(this, '_fsm');
-    states.on('transition', ({ fromState, toState }) => {
-      const isClosedByHub = Reflect.get(this, '_connectionCloseOccurred') === true;
-      if (fromState !== 'connected' || toState !== 'disconnecting' || !isClosedByHub) return;
-      // The client ignores this when it closes the connection itself.
-      setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
-    });
-  };
+  cure(AmqpConnection.prototype, 'setDisconnectHandler', (setHandler) => {
+    return function cured(this: AmqpConnection, onDisconnect) {
+      setHandler.call(this, onDisconnect);
+      const states: EventEmitter<{ transition: [{ fromState: string; toState: string }] }> = Reflect.get(this, '_fsm');
+      states.on('transition', ({ fromState, toState }) => {
+        const isClosedByHub = Reflect.get(this, '_connectionCloseOccurred') === true;
+        if (fromState !== 'connected' || toState !== 'disconnecting' || !isClosedByHub) return;
+        // The client ignores this when it closes the connection itself.
+        setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
+      });
+    };
+  });
 }
 
 /**
@@ -129,24 +140,14 @@ function failSendsOfClosedConnections(): void {
  * success. This is an error for it, but not for the links of $cbs, which expect none.
  */
 function failUnansweredLinks(): void {
-  const { forceDetach } = SenderLink.prototype;
-  if (forceDetach.name === 'detachWithError') return;
-  SenderLink.prototype.forceDetach = function detachWithError(this: SenderLink, error) {
-    const { state }: LinkStates = Reflect.get(this, '_fsm');
-    const isUnanswered = state === 'attaching' && this.listenerCount('error') > 0;
-    const reason = isUnanswered ? new errors.NotConnectedError('the connection was lost') : undefined;
-    forceDetach.call(this, error ?? reason);
-  };
-}
-
-/** The state machine of a link of the client. */
-interface LinkStates {
-  readonly state: string;
-}
-
-/** The state machine of the client's connection. */
-interface ConnectionStates {
-  on(event: 'transition', listener: (change: { fromState: string; toState: string }) => void): void;
+  cure(SenderLink.prototype, 'forceDetach', (forceDetach) => {
+    return function cured(this: SenderLink, error) {
+      const { state }: { readonly state: string } = Reflect.get(this, '_fsm');
+      const isUnanswered = state === 'attaching' && this.listenerCount('error') > 0;
+      const reason = isUnanswered ? new errors.NotConnectedError('the connection was lost') : undefined;
+      forceDetach.call(this, error ?? reason);
+    };
+  });
 }
 
 /**
@@ -154,50 +155,43 @@ interface ConnectionStates {
  * as its cause: an unknown host, a certificate that is not trusted.
  */
 function keepSocketErrors(): void {
-  const connect = AmqpConnection.prototype.connect;
-  if (connect.name === 'connectTelling') return;
-  AmqpConnection.prototype.connect = function connectTelling(this: AmqpConnection, config, done) {
-    let cause: Error | undefined;
-    connect.call(this, config, (error, result) => {
-      if (error && cause) Object.assign(error, { amqpError: cause });
-      done(error, result);
-    });
-    const inner: SocketOwner = Reflect.get(this, '_rheaConnection');
-    // Before the client, which forgets it.
-    inner.prependListener('disconnected', ({ error }) => {
-      cause ??= error; // of a WebSocket comes its end, too
-    });
-  };
-}
-
-/** The connection in the client’s AMQP library. */
-interface SocketOwner {
-  prependListener(event: 'disconnected', listener: (context: { error?: Error }) => void): void;
+  cure(AmqpConnection.prototype, 'connect', (connect) => {
+    return function cured(this: AmqpConnection, config, done) {
+      let cause: Error | undefined;
+      connect.call(this, config, (error, result) => {
+        if (error && cause) Object.assign(error, { amqpError: cause });
+        done(error, result);
+      });
+      const inner: EventEmitter<{ disconnected: [{ error?: Error }] }> = Reflect.get(this, '_rheaConnection');
+      // Before the client, which forgets it.
+      inner.prependListener('disconnected', ({ error }) => {
+        cause ??= error; // of a WebSocket comes its end, too
+      });
+    };
+  });
 }
 
 /** The AMQP library of each client takes the event of a WebSocket’s error for the error itself, so that its users know no cause. */
 function unwrapWebSocketErrors(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
-    const { on_error } = prototype;
-    if (on_error.name === 'onErrorItself') continue;
-    prototype.on_error = function onErrorItself(error) {
-      const { error: inner } = Object(error) as { readonly error?: unknown };
-      on_error.call(this, inner instanceof Error ? inner : error);
-    };
-  }
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+    cure(prototype, 'on_error', (onError) => {
+      return function cured(this: object, error) {
+        const { error: inner } = Object(error) as { readonly error?: unknown };
+        onError.call(this, inner instanceof Error ? inner : error);
+      };
+    });
 }
 
 /** The AMQP library of each client names an address as the server's name in TLS, which must have none then (D409). */
 function nameNoAddresses(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
-    const { _connect } = prototype;
-    if (_connect.name === 'connectUnnamed') continue;
-    prototype._connect = function connectUnnamed(details) {
-      const { options } = details;
-      if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
-      return _connect.call(this, details);
-    };
-  }
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+    cure(prototype, '_connect', (connect) => {
+      return function cured(this: object, details) {
+        const { options } = details;
+        if (options?.servername !== undefined && isIP(options.servername) !== 0) options.servername = '';
+        return connect.call(this, details);
+      };
+    });
 }
 
 /**
@@ -224,18 +218,16 @@ const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'a
  * keeps from it (D325).
  */
 function keepStandardErrorClean(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
-    const { dispatch } = prototype;
-    if (dispatch.name === 'dispatchQuietly') continue;
-    prototype.dispatch = function dispatchQuietly(event, ...details) {
-      return dispatch.call(this, event, ...details) || foretold.has(event);
-    };
-  }
-  for (const library of [terminiOfReading, terminiOfReplies]) {
-    const { unwrap } = library;
-    if (unwrap.name === 'unwrapKnown') continue;
-    library.unwrap = function unwrapKnown(end) {
-      return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
-    };
-  }
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+    cure(prototype, 'dispatch', (dispatch) => {
+      return function cured(this: object, event, ...details) {
+        return dispatch.call(this, event, ...details) || foretold.has(event);
+      };
+    });
+  for (const library of [terminiOfReading, terminiOfReplies])
+    cure(library, 'unwrap', (unwrap) => {
+      return function cured(end) {
+        return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
+      };
+    });
 }

@@ -4,7 +4,7 @@ import type { Backlog } from '../engine/budget/backlog.ts';
 import type { Budget } from '../engine/budget/budget.ts';
 import type { Pace } from '../engine/budget/pace.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
-import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/vocabulary.ts';

@@ -5,7 +5,7 @@ import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.
 import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
 import type { DeviceWork } from '../engine/partition/contents.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
-import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Replies } from '../hub/replies/replies.ts';
 import type { Step } from '../observing/course.ts';
 import type { AdminRoute } from './adminServer.ts';

@@ -7,7 +7,7 @@ import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/recognition.ts';
 import { createLine } from '../engine/budget/line.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
-import { newServiceClient } from '../hub/replies/serviceConnection.ts';
+import { newServiceClient } from '../hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { type Access, accessOf } from '../identity/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../identity/secretFiles.ts';

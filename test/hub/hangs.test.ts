@@ -3,7 +3,7 @@ import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createPartition } from '../../src/engine/partition/partition.ts';
-import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { budgetOf, usual } from '../engine/support/partitions.ts';

@@ -1,7 +1,6 @@
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { clientFor, isTokenEnding } from '../../src/hub/replies/identityClient.ts';
-import { AmqpConnection, Client } from '../../src/hub/replies/serviceSdk.ts';
+import { AmqpConnection, Client, isTokenEnding, newServiceClient } from '../../src/hub/replies/serviceSdk.ts';
 import { useHubTransport } from '../../src/hub/transport/hubTransport.ts';
 import type { ServiceAccess } from '../../src/identity/access.ts';
 import type { ScopedTokens } from '../../src/identity/identity.ts';
@@ -14,7 +13,7 @@ const credential: ScopedTokens = {
   scope,
   getToken: async () => ({ token: 't', expiresOnTimestamp: Date.now() + lifeMs }),
 };
-const open = () => clientFor({ hostName: 'hub.example', credential });
+const open = () => newServiceClient({ hostName: 'hub.example', credential });
 
 interface Config {
   readonly tokenScope: string;
@@ -55,7 +54,7 @@ describe('over WebSockets', () => {
     'a client with %s asks the hub for AMQP at the port of HTTPS, with our agent and its own settings',
     (_, access) => {
       const connect = vi.spyOn(AmqpConnection.prototype, 'connect').mockImplementation(() => {});
-      clientFor(access).open(() => {});
+      newServiceClient(access).open(() => {});
       expect(connect.mock.calls).toEqual([
         [
           {
@@ -94,5 +93,7 @@ describe('a client whose renewal has failed', () => {
   });
 
   it('is another matter than one with a key, whose token the client makes itself', () =>
-    expect(isTokenEnding(clientFor('HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5'))).toBe(false));
+    expect(isTokenEnding(newServiceClient('HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5'))).toBe(
+      false,
+    ));
 });

@@ -2,7 +2,7 @@ import { inject } from 'iot-hub-emulator/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
-import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
+import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

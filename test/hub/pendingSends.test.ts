@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createPendingSends } from '../../src/hub/replies/pendingSends.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
+import { createPendingSends } from '../../src/hub/replies/serviceClient.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

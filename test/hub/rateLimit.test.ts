@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimit } from '../../src/hub/replies/rateLimit.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
+import { createRateLimit } from '../../src/hub/replies/sendQueue.ts';
 
 const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 

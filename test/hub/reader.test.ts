@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition/partition.ts';
-import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/reader.ts';
+import { createPartitionReader, type PartitionReader, quietAt } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { signal, soon } from '../support/waiting.ts';
@@ -161,3 +161,20 @@ it.each([
     await vi.waitFor(() => expect(new Set(lost)).toEqual(new Set([loser])), soon);
   },
 );
+
+/** At second 100, a reader that began at 0 and had its last signs in these seconds, later than any other sign at 0. */
+it.each([
+  ['nothing but its beginning', {}, [100, 100, 100, 100, 100]],
+  ['a new subscription: it may deliver yet, but nothing has answered', { subscribed: 90 }, [10, 100, 100, 10, 100]],
+  ['a report without events', { heard: 90 }, [10, 10, 10, 100, 100]],
+  ['events', { heard: 90, event: 90 }, [10, 10, 10, 10, 10]],
+  ['a refusal: an answer, but nothing is delivered', { refused: 90 }, [100, 100, 10, 100, 100]],
+  ['a report, then a new subscription', { heard: 60, event: 60, subscribed: 90 }, [10, 40, 40, 10, 40]],
+  ['a refusal, then a report', { refused: 60, heard: 90 }, [10, 10, 10, 100, 100]],
+])('A reader has been quiet since %s', (_, signs, expected) => {
+  const { silentMs, deafMs, unansweredMs, eventlessMs, unfedMs } = quietAt(100, {
+    ...{ subscribed: 0, heard: 0, refused: 0, event: 0 },
+    ...signs,
+  });
+  expect([silentMs, deafMs, unansweredMs, eventlessMs, unfedMs]).toEqual(expected);
+});

@@ -2,8 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createRounds } from '../../src/hub/reading/rounds.ts';
-import type { PartitionSession } from '../../src/hub/reading/session.ts';
-import type { SessionState } from '../../src/hub/reading/sessionLife.ts';
+import type { PartitionSession, SessionState } from '../../src/hub/reading/session.ts';
 import { StoreFailure } from '../../src/observing/diagnosis.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
@@ -12,6 +11,7 @@ import { silence, untold } from './support/replying.ts';
 withFakeTimers();
 
 const roundMs = 5_000;
+const refusal = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
 const seen = (partition: string, owner: string): SeenOwnership => ({
   ...claimed(owner, 1, partition),
   ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
@@ -158,10 +158,50 @@ describe('a round', () => {
     expect(troubles).toEqual(['raise looking after the partitions']);
   });
 
+  it.each<[string, SessionState | undefined, boolean, { opened: boolean; incomplete: boolean }]>([
+    ['has no session', undefined, false, { opened: true, incomplete: true }],
+    ['has no session, as the hub refuses it', undefined, true, { opened: true, incomplete: false }],
+    ['is being opened', 'opening', false, { opened: false, incomplete: true }],
+    ['is being opened again after a refusal', 'opening', true, { opened: false, incomplete: false }],
+    ['is read', 'reading', false, { opened: false, incomplete: false }],
+    ['drains', 'draining', false, { opened: false, incomplete: false }],
+    ['is revoked and has not ended', 'revoked', false, { opened: false, incomplete: false }],
+  ])('opens an owned partition, or lacks it, when it %s', async (_, state, isRefused, { opened, incomplete }) => {
+    const { rounds, course, states, readingTroubles } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    states.set('0', 'reading');
+    if (state !== undefined) states.set('1', state);
+    if (isRefused) readingTroubles.raise('1', refusal);
+    await rounds.run();
+    expect(course).toEqual(['renew 0', 'renew 1', ...(opened ? ['open 1'] : [])]);
+    expect(rounds.last()).toMatchObject({ owned: ['0', '1'], isAllElsewhere: false });
+    expect(rounds.last().unreadSince !== undefined).toBe(incomplete);
+  });
+
+  it('lacks nothing when partitions are still to be claimed', async () => {
+    const { rounds } = setUp([]);
+    await rounds.run();
+    expect(rounds.last().owned.toSorted()).toEqual(['0', '1']);
+    expect(rounds.last().unreadSince).toBeUndefined();
+  });
+
+  it.each<[string, SeenOwnership[], boolean]>([
+    ['when each has a record and nothing is to be done here', [seen('0', 'other'), seen('1', 'third')], true],
+    [
+      'also when there is a record of one that the hub does not have',
+      [seen('0', 'other'), seen('1', 'third'), seen('7', 'third')],
+      true,
+    ],
+    ['but not when one has never been read', [seen('0', 'other'), seen('7', 'third')], false],
+    ['but not when one is owned here', [seen('0', 'other'), seen('1', 'me')], false],
+  ])('finds that other instances read all partitions %s', async (_, records, expected) => {
+    const { rounds } = setUp(records);
+    await rounds.run();
+    expect(rounds.last().isAllElsewhere).toBe(expected);
+  });
+
   it('ends the trouble with what is not this instance’s any more', async () => {
     const { rounds, readingTroubles } = setUp([seen('0', 'other'), seen('1', 'me')]);
-    const trouble = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
-    for (const place of ['0', '1', 'hub']) readingTroubles.raise(place, trouble);
+    for (const place of ['0', '1', 'hub']) readingTroubles.raise(place, refusal);
     await rounds.run();
     expect(readingTroubles.places()).toEqual(['1', 'hub']);
   });

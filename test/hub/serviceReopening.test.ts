@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
-import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
@@ -190,7 +190,7 @@ describe('a connection', () => {
     const { made, connection, opens, closed, opened } = setUp();
     await opened();
     const endsAt = performance.now() + 10 * minute;
-    Object.assign(made[0]?.transport ?? {}, { tokens: { endsAt: () => endsAt } });
+    Object.assign(made[0]?.transport ?? {}, { tokens: { endsAt } });
     await vi.advanceTimersByTimeAsync(8 * minute);
     expect([await connection.send(replyTo('a')), made.length]).toEqual([undefined, 1]);
     await vi.advanceTimersByTimeAsync(1);

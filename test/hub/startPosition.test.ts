@@ -2,7 +2,13 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { type StartPosition, startPositionOf } from '../../src/hub/reading/startPosition.ts';
+import {
+  createForeignCheckpointCheck,
+  ForeignCheckpoint,
+  OldInformation,
+  type StartPosition,
+  startPositionOf,
+} from '../../src/hub/reading/startPosition.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/checkpointStore.ts';
@@ -275,4 +281,18 @@ it('partitions that the hub gets later are found', async () => {
   await receiving(1);
   vi.advanceTimersByTime(6 * 60_000);
   await vi.waitFor(() => expect(seen).toEqual(['in the new one']), soon);
+});
+
+it('a checkpoint counts as foreign only when the hub has not come to it at any look in between', () => {
+  vi.useFakeTimers();
+  const check = createForeignCheckpointCheck();
+  const look = (newest: number) => () => check('0', 10, newest);
+  for (const newest of [9, 9, 10, 9]) {
+    if (newest < 10) expect(look(newest)).toThrow(OldInformation);
+    else look(newest)();
+    vi.advanceTimersByTime(31_000);
+  }
+  expect(look(9)).toThrow(OldInformation);
+  vi.advanceTimersByTime(31_000);
+  expect(look(9)).toThrow(ForeignCheckpoint);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
+import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createProducer } from '../../src/metrics/otlp.ts';
 import { observePartitions } from '../../src/operations/gauges.ts';

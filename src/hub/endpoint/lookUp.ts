@@ -3,9 +3,50 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
 import { within } from '../../concurrency/waiting.ts';
-import { amqpsPort, type HubLogin, hubNameOf } from '../../settings/derived.ts';
+import { amqpsPort, type HubLogin, hubNameOf, hubLoginOf } from '../../settings/derived.ts';
+import type { Settings } from '../../settings/config.ts';
 import { overWebSockets } from '../transport/hubTransport.ts';
-import { type EventEndpoint, endpointIn } from './eventEndpoint.ts';
+
+/** Where the events of a hub are read. A failover of the hub changes it. */
+export interface EventEndpoint {
+  /** Host name of the namespace; with the port, unless that is the usual one. */
+  readonly namespace: string;
+  /** Name of the event hub. */
+  readonly eventHub: string;
+}
+
+/** The endpoint that a redirect names; undefined when it cannot be understood. */
+export function endpointIn(info: unknown): EventEndpoint | undefined {
+  const { hostname, address } = (info ?? {}) as { readonly hostname?: unknown; readonly address?: unknown };
+  if (typeof address !== 'string' || !URL.canParse(address)) return undefined;
+  const { hostname: named, port, pathname } = new URL(address);
+  const host = typeof hostname === 'string' && hostname !== '' ? hostname : named;
+  const [, eventHub = ''] = pathname.split('/');
+  if (!/^[\w.:[\]-]{1,255}$/.test(host) || !/^[\w.-]{1,260}$/.test(eventHub)) return undefined;
+  return { namespace: ['', String(amqpsPort)].includes(port) ? host : `${host}:${port}`, eventHub };
+}
+
+/** For records and the log. */
+export const nameOf = ({ namespace, eventHub }: EventEndpoint): string => `${namespace}/${eventHub}`;
+
+/** As an operator would set it. The hub's policy and its key are valid at its event endpoint, too. */
+export const connectionStringTo = (
+  { namespace, eventHub }: EventEndpoint,
+  { policy, key }: Pick<HubLogin, 'policy' | 'key'>,
+): string => `Endpoint=sb://${namespace}/;SharedAccessKeyName=${policy};SharedAccessKey=${key};EntityPath=${eventHub}`;
+
+/** Names have no case. */
+export const isSameEndpoint = (a: EventEndpoint, b: EventEndpoint): boolean =>
+  nameOf(a).toLowerCase() === nameOf(b).toLowerCase();
+
+/** The settings as if an operator had set the endpoint that was found. */
+export const settingsAt = <S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S => ({
+  ...settings,
+  hub: {
+    ...settings.hub,
+    eventsConnectionString: connectionStringTo(endpoint, hubLoginOf(settings.hub.serviceConnectionString)),
+  },
+});
 
 /** The hub has not named its event endpoint. The message has no key. */
 export class NoEndpoint extends Error {
@@ -24,15 +65,16 @@ const tokenSeconds = 3_600;
 const closesWithinMs = 1_000;
 
 /**
- * Asks the hub where its events are read: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
+ * Asks the hub where its events are read at this moment: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
  * @param how to connect, beside the usual
  * @throws NoEndpoint
  */
-export async function lookUpEndpoint(
-  login: HubLogin,
+export async function findEndpoint(
+  hubConnectionString: string,
   answerMs: number,
   how: Pick<SecureContextOptions, 'ca'> = {},
 ): Promise<EventEndpoint> {
+  const login = hubLoginOf(hubConnectionString);
   const { host, port, policy } = login;
   const resource = `${host}/messages/events`;
   const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
@@ -63,14 +105,9 @@ function breakOff(connection: Connection): void {
 }
 
 /** The end of a link, as AMQP or the client tells it. */
-interface LinkEnd {
-  readonly condition?: string;
-  readonly info?: unknown;
-  readonly description?: string;
-  readonly code?: string;
-  readonly name?: string;
-  readonly message?: string;
-}
+type LinkEnd = { readonly info?: unknown } & {
+  readonly [Name in 'condition' | 'description' | 'code' | 'name' | 'message']?: string;
+};
 
 /** @throws what the client throws, or the hub answers */
 async function redirection(connection: Connection, address: string): Promise<unknown> {
@@ -78,9 +115,8 @@ async function redirection(connection: Connection, address: string): Promise<unk
   const end = await new Promise<LinkEnd | undefined>((resolve) => {
     // Listens from the beginning: the redirect can come in one packet with the answer to the attach.
     const onError = ({ receiver, session }: EventContext) => resolve(receiver?.error ?? session?.error);
-    connection
-      .createReceiver({ source: { address }, credit_window: 0, onError, onSessionError: onError })
-      .catch(resolve);
+    const source = { address };
+    connection.createReceiver({ source, credit_window: 0, onError, onSessionError: onError }).catch(resolve);
   });
   if (end?.condition !== 'amqp:link:redirect') throw end ?? new Error('the hub ends the link without a reason');
   return end.info;

@@ -1,10 +1,12 @@
+import type { Dispatcher } from 'undici';
+import { createJoined } from '../../backends/transport.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
 import type { ScopedTokens } from '../../identity/identity.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../identity/secretFiles.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { clientFor } from '../replies/identityClient.ts';
-import { createHttpsRequests, type HttpsRequests, type HttpsResponse } from './httpsRequests.ts';
-import { type HubError, readHubError } from './hubError.ts';
+import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
+import { openPool } from '../../network/pool.ts';
+import { newServiceClient, noRetry } from '../replies/serviceSdk.ts';
 
 export interface DirectMethod {
   readonly device: string;
@@ -25,27 +27,19 @@ export type DirectMethodResult =
     }
   | ({ readonly kind: 'failure' } & HubError);
 
-export interface DirectMethods {
-  /** Sends a direct method once. Never rejects. */
-  invoke(method: DirectMethod): Promise<DirectMethodResult>;
-  /** Ends all calls in progress; the methods may have run. */
-  abort(): void;
-  close(): void;
-}
-
 /** The only direct method of devices and edge proxies (M6; fact methods.answer). */
 const methodName = 'invokeMethod';
 
 /** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
 const graceMs = 5_000;
 
-const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
+export type DirectMethods = ReturnType<typeof createDirectMethods>;
 
 /**
  * @param access with the service connect right, or an identity that may invoke methods
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
-export function createDirectMethods(access: ServiceAccess, ca?: string): DirectMethods {
+export function createDirectMethods(access: ServiceAccess, ca?: string) {
   const requests = createHttpsRequests(hostNameOf(access), ca);
   const pending = new Set<() => void>();
   let caller = callerFor(access, requests);
@@ -58,13 +52,9 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
     const authorized = await authorize?.().catch(() => 'no token' as const);
     if (authorized === 'no token') return { kind: 'failure', failure: 'unavailable' };
     return new Promise((resolve) => {
-      const parameters = {
-        methodName,
-        payload,
-        responseTimeoutInSeconds: timeoutSeconds,
-        connectTimeoutInSeconds: 0,
-      };
-      const wasSent = () => request?.sentAt() !== undefined;
+      const timeouts = { responseTimeoutInSeconds: timeoutSeconds, connectTimeoutInSeconds: 0 };
+      const parameters = { methodName, payload, ...timeouts };
+      const wasSent = () => request?.wasSent ?? false;
       const settle = (result: DirectMethodResult) => {
         clearTimeout(timer);
         pending.delete(abort);
@@ -92,7 +82,8 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
   }
 
   return {
-    async invoke(method) {
+    /** Sends a direct method once. Never rejects. */
+    async invoke(method: DirectMethod): Promise<DirectMethodResult> {
       const key = isSecret(access) ? currentOf(access) : '';
       const result = await invokeOnce(method);
       const isRefused = result.kind === 'failure' && result.failure === 'refused';
@@ -100,6 +91,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
       // The hub has not passed it on: with another key it is sent once (D397).
       return (await renewed(access, key)) === key ? result : invokeOnce(method);
     },
+    /** Ends all calls in progress; the methods may have run. */
     abort() {
       for (const abort of pending) abort();
     },
@@ -110,38 +102,128 @@ export function createDirectMethods(access: ServiceAccess, ca?: string): DirectM
 const hostNameOf = (access: ServiceAccess): string =>
   isSecret(access) ? (/(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] ?? '') : access.hostName;
 
-/** The hub's client, with the key of the moment, and what gets the next token of an identity. */
-function callerFor(access: ServiceAccess, requests: HttpsRequests) {
-  const client = clientFor(access);
-  client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
-  const rest: RestClient = Reflect.get(client, '_restApiClient');
-  Reflect.set(rest, '_http', requests);
-  return { client, authorize: isSecret(access) ? undefined : authorizing(rest, access.credential) };
-}
-
 /** What sends the client's requests. */
 interface RestClient {
-  setOptions(options: object): void;
+  readonly _config: { tokenCredential?: unknown };
   updateSharedAccessSignature(text: string): void;
 }
 
 /**
- * With an identity the client would begin a request only when it has got a token, so that the request could not be captured.
- * This gets the token first, and gives it to the client as the text for the header that it otherwise has a signature for.
+ * The hub's client, with the key of the moment. With an identity it would begin a request only when it has got a token, so that
+ * the request could not be captured. So `authorize` gets the token first, and gives it to the client as the text for the header
+ * that it otherwise has a signature for.
  */
-function authorizing(rest: RestClient, credential: ScopedTokens): () => Promise<void> {
-  const config: { tokenCredential?: unknown } = Reflect.get(rest, '_config');
-  delete config.tokenCredential;
-  return async () => {
-    const { token } = await credential.getToken();
-    rest.updateSharedAccessSignature(`Bearer ${token}`);
+function callerFor(access: ServiceAccess, requests: HttpsRequests) {
+  const client = newServiceClient(access);
+  client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
+  const rest: RestClient = Reflect.get(client, '_restApiClient');
+  Reflect.set(rest, '_http', requests);
+  if (isSecret(access)) return { client };
+  delete rest._config.tokenCredential;
+  return {
+    client,
+    async authorize() {
+      const { token } = await access.credential.getToken();
+      rest.updateSharedAccessSignature(`Bearer ${token}`);
+    },
   };
 }
 
 function readResult(result: unknown, text: string): DirectMethodResult {
-  if (typeof result === 'object' && result !== null) {
-    const { status, payload } = result as { readonly status?: unknown; readonly payload?: unknown };
-    if (Number.isSafeInteger(status)) return { kind: 'response', status: Number(status), payload, text };
-  }
-  return { kind: 'failure', failure: 'bad_reply', status: 200 };
+  const { status, payload } = Object(result) as { readonly status?: unknown; readonly payload?: unknown };
+  if (!Number.isSafeInteger(status)) return { kind: 'failure', failure: 'bad_reply', status: 200 };
+  return { kind: 'response', status: Number(status), payload, text };
 }
+
+/** One request, as the client's caller sees it. */
+interface HttpsRequest {
+  /** False while it waits for a connection. */
+  wasSent: boolean;
+  abort(): void;
+}
+
+/** Less than at the hub, so that no request uses a connection that the hub is closing. */
+const idleMs = 20_000;
+
+/** A request that waits longer for its connection fails unsent: without a limit, those of a hub that is out of reach would pile up. */
+const connectMs = 10_000;
+
+/** More than any response of the hub. */
+const maxResponseBytes = 2 * 1024 * 1024;
+
+type HttpsRequests = ReturnType<typeof createHttpsRequests>;
+
+/**
+ * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
+ * @param hostName `name` or `name:port`
+ * @param ca PEM of certificate authorities that replace the default ones
+ */
+function createHttpsRequests(hostName: string, ca?: string) {
+  const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });
+  let captured: HttpsRequest | undefined;
+
+  return {
+    /** The client calls it to begin a request: the interface of its own module, as far as it is used. */
+    buildRequest(
+      method: Dispatcher.HttpMethod,
+      path: string,
+      headers: Record<string, string>,
+      _: string,
+      done: (error: Error | null, body?: string, response?: HttpsResponse) => void,
+    ) {
+      let body = '';
+      let controller: Dispatcher.DispatchController | undefined;
+      let isAborted = false;
+      let [statusCode, responseHeaders]: [number, HttpsResponse['headers']] = [0, {}];
+      let bytes = 0;
+      const joined = createJoined();
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart(started) {
+          if (isAborted) return started.abort(aborted());
+          controller = started;
+          request.wasSent = true;
+        },
+        onResponseStart(_, status, received) {
+          [statusCode, responseHeaders] = [status, received];
+        },
+        onResponseData(current, piece) {
+          bytes += piece.length;
+          if (bytes > maxResponseBytes) current.abort(new Error('the response is too large'));
+          else joined.add(piece);
+        },
+        onResponseEnd() {
+          const text = joined.bytes().toString('utf8');
+          const error = statusCode >= 300 ? new Error(`HTTP ${statusCode}`) : null;
+          done(error, text, { statusCode, headers: responseHeaders, text });
+        },
+        onResponseError: (_, error) => done(error),
+      };
+      const request: HttpsRequest = {
+        wasSent: false,
+        abort() {
+          isAborted = true;
+          controller?.abort(aborted());
+        },
+      };
+      captured = request;
+      return {
+        write(text: string) {
+          body += text;
+        },
+        end: () => void pool.dispatch({ method, path, headers, body }, handler),
+        /** Without effect: the caller limits the time. */
+        setTimeout() {},
+      };
+    },
+    /** Returns the request that the client begins during `start`; undefined when it begins none. */
+    capture(start: () => void): HttpsRequest | undefined {
+      captured = undefined;
+      start();
+      return captured;
+    },
+    close: (): void => void pool.destroy(),
+  };
+}
+
+const aborted = () => new Error('the request was ended');

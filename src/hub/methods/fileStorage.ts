@@ -1,7 +1,7 @@
 import { BlobSASPermissions, BlobServiceClient, generateBlobSASQueryParameters, SASProtocol, type UserDelegationKey } from '@azure/storage-blob';
 import { isSecret, type Secret } from '../../identity/secretFiles.ts';
 import { type ContainerAccess, clientOptions, containerIn } from '../../storage/containerIn.ts';
-import { answerOf, createStorageCalls, StorageError, isRefusal, sleep } from '../../storage/storageCalls.ts';
+import { answerOf, createStorageCalls, StorageError, sleep } from '../../storage/storageCalls.ts';
 import type { AccountAccess } from '../../identity/access.ts';
 
 /** A file that a device can download. */

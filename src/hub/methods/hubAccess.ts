@@ -4,16 +4,6 @@ import type { Troubles } from '../../log/troubles.ts';
 import { diagnoseMethods } from '../../observing/diagnosis.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
 
-/** Whether the hub accepts methods with the configured key (D47). */
-export interface HubAccess {
-  /** Must be called with each result. */
-  recordOutcome(result: DirectMethodResult): void;
-  isGranted(): boolean;
-  /** Probes the hub until it grants access. */
-  start(): void;
-  close(): void;
-}
-
 const probeIntervalMs = 5_000;
 const probeTimeoutSeconds = 5;
 
@@ -21,22 +11,18 @@ const accessTrouble = 'hub access';
 const reachTrouble = 'hub';
 
 /**
- * Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods.
+ * Whether the hub accepts methods with the configured key (D47). Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods.
  * @param isByKey not by an identity
  */
-export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: Log, troubles: Troubles): HubAccess {
+export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: Log, troubles: Troubles) {
   let isGranted = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function probe() {
     timer = undefined;
-    const result = await methods.invoke({
-      device: randomUUID(),
-      module: '',
-      payload: null,
-      timeoutSeconds: probeTimeoutSeconds,
-    });
+    const target = { device: randomUUID(), module: '' };
+    const result = await methods.invoke({ ...target, payload: null, timeoutSeconds: probeTimeoutSeconds });
     if (!isClosed) recordOutcome(result);
     if (!isGranted) probeLater();
   }
@@ -77,8 +63,10 @@ export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: L
   }
 
   return {
+    /** Must be called with each result. */
     recordOutcome,
     isGranted: () => isGranted,
+    /** Probes the hub until it grants access. */
     start: () => void probe(),
     close() {
       isClosed = true;

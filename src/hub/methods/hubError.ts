@@ -1,6 +1,13 @@
 import { saidOf } from '../../observing/diagnosis.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import type { HttpsResponse } from './httpsRequests.ts';
+
+/** What the client passes on to its caller. */
+export interface HttpsResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body: the client returns only the values that it has parsed. */
+  readonly text: string;
+}
 
 export interface HubError {
   readonly failure: MethodFailure;
@@ -84,25 +91,19 @@ function withoutResponse(error: Error, wasSent: boolean): MethodFailure {
  * `hasWaited`: in the hub's words it waited for the device to connect; any other 404103 may have reached it (M7).
  */
 function refusalIn(body: string): { readonly code: number | undefined; readonly hasWaited: boolean } {
-  const inner = member(body, 'Message');
-  if (typeof inner !== 'string') return { code: undefined, hasWaited: false };
-  const code = member(inner, 'errorCode');
-  const info = member(inner, 'info');
-  const said = String(member(inner, 'message'));
-  const isLimited = typeof info === 'object' && info !== null && Object.hasOwn(info, 'timeout');
+  const { errorCode: code, info, message } = membersIn(membersIn(body)['Message']);
+  const isLimited = Object.hasOwn(Object(info), 'timeout');
   return {
     code: Number.isSafeInteger(code) ? Number(code) : undefined,
-    hasWaited: code === 404103 && (isLimited || /^Timed out waiting for device to connect\b/.test(said)),
+    hasWaited: code === 404103 && (isLimited || /^Timed out waiting for device to connect\b/.test(String(message))),
   };
 }
 
-function member(text: string, name: string): unknown {
+/** Of JSON; none in anything else. */
+function membersIn(text: unknown): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-      ? Reflect.get(value, name)
-      : undefined;
+    return Object(JSON.parse(typeof text === 'string' ? text : ''));
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SeenOwnership } from './ownerships.ts';
 
 export interface BalanceLimits {
@@ -69,14 +69,8 @@ export function decide(
   });
   const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
   const promised = (partition: string) => known.get(partition)?.wantedBy === me;
-  const preferred = [
-    ...free.filter(promised),
-    ...inOrderOf(
-      me,
-      free.filter((partition) => !promised(partition)),
-      String,
-    ),
-  ];
+  const unpromised = free.filter((partition) => !promised(partition));
+  const preferred = [...free.filter(promised), ...inOrderOf(me, unpromised, String)];
   const claim = [...overdue.map(({ partition }) => partition), ...preferred].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
@@ -89,10 +83,7 @@ export function decide(
 
 /** An order of its own for each instance. */
 function inOrderOf<T>(me: string, some: readonly T[], nameOf: (one: T) => string): T[] {
-  const placeOf = (one: T) =>
-    createHash('sha1')
-      .update(`${me} ${nameOf(one)}`)
-      .digest('hex');
+  const placeOf = (one: T) => hash('sha1', `${me} ${nameOf(one)}`);
   return some
     .map((one) => ({ one, place: placeOf(one) }))
     .sort((a, b) => (a.place < b.place ? -1 : 1))

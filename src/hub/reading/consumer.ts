@@ -7,13 +7,10 @@ import { createTroubles } from '../../log/troubles.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
-import { createHubWatch } from './hubWatch.ts';
+import { createHubWatch, type PartitionState, partitionStateOf, missingOf, silentMsAt } from './hubWatch.ts';
 import { createOwnerships } from './ownerships.ts';
-import { createPartitionIds } from './partitionIds.ts';
-import { type PartitionState, partitionStateOf } from './partitionState.ts';
-import { missingOf, silentMsAt } from './readiness.ts';
+import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
-import { createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 
@@ -87,11 +84,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   });
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
-  const partitionIds = createPartitionIds({
-    ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
-    counted: () => troubles.clear(wholeHub),
-    notCounted: (error) => log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count'),
-  });
+  const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
+  const partitionIds = createPartitionIds(askForIds, troubles, log);
   const sessions = createPartitionSessions(connection, ownerships, {
     ...options,
     partitionIds: partitionIds.all,
@@ -116,12 +110,6 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     return state === 'draining' || state === 'revoked';
   };
 
-  const stateOf = (session: PartitionSession) => {
-    const { partition } = session.record;
-    const state = isEnding(partition) ? 'draining' : 'reading';
-    return partitionStateOf(session, state, watch.saidOf(partition));
-  };
-
   function waiting() {
     const waits = sessions.all().filter((session) => session.pending() > 0);
     return {
@@ -140,7 +128,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     eventlessMs: () =>
       Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
     waiting,
-    partitions: () => sessions.all().map(stateOf),
+    partitions: () =>
+      sessions.all().map((session) => partitionStateOf(session, watch.saidOf(session.record.partition))),
     elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     devices: (device) =>
       sessions.all().flatMap((session) => {

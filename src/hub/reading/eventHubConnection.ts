@@ -1,26 +1,12 @@
-import type { EventHubConsumerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient, type EventHubConsumerClientOptions } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
 import type { EventsAccess } from '../../identity/access.ts';
 import { currentOf, isSecret, renewed } from '../../identity/secretFiles.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import { openEventClient } from './eventClient.ts';
+import { overWebSockets } from '../transport/hubTransport.ts';
 import { receiveAtOnce } from './receiveCycle.ts';
 import type { PartitionSession } from './session.ts';
-
-/** The connection to the hub's event endpoint. It and its subscriptions are replaced when they fall silent. */
-export interface EventHubConnection {
-  client(): EventHubConsumerClient;
-  /** Replaces silent subscriptions; when all are silent, the connection too (SDK traps 11 to 17). */
-  revive(sessions: readonly PartitionSession[]): void;
-  /** Replaces the connection, without its subscriptions. */
-  replace(): void;
-  /** Replaces the connection and subscribes to all partitions on the new one. */
-  reconnect(sessions: readonly Pick<PartitionSession, 'reader'>[]): void;
-  /** The hub refuses the key: looks for another one, whose users are told (D397). */
-  refused(): void;
-  close(): Promise<void>;
-}
 
 export interface EventHubConnectionOptions {
   readonly access: EventsAccess;
@@ -35,18 +21,21 @@ export interface EventHubConnectionOptions {
 const closesWithinMs = 5_000;
 const silence = 'silence of the hub';
 
-export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
+export type EventHubConnection = ReturnType<typeof openEventHubConnection>;
+
+/** The connection to the hub's event endpoint. It and its subscriptions are replaced when they fall silent. */
+export function openEventHubConnection(options: EventHubConnectionOptions) {
   const { access, consumerGroup, silentMs, log, troubles } = options;
+  let client = newClient();
+
   function newClient() {
-    const client = openEventClient(access, consumerGroup, {
+    const opened = openEventClient(access, consumerGroup, {
       loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
       retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
     });
-    receiveAtOnce(client);
-    return client;
+    receiveAtOnce(opened);
+    return opened;
   }
-
-  let client = newClient();
 
   const close = (old: EventHubConsumerClient) =>
     within(old.close(), closesWithinMs).catch((error) =>
@@ -58,9 +47,15 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
     client = newClient();
   }
 
+  function reconnect(sessions: readonly Pick<PartitionSession, 'reader'>[]) {
+    replace();
+    for (const { reader } of sessions) reader.restart(client);
+  }
+
   return {
     client: () => client,
-    revive(sessions) {
+    /** Replaces silent subscriptions; when all are silent, the connection too (SDK traps 11 to 17). */
+    revive(sessions: readonly PartitionSession[]) {
       const silent = sessions.filter(({ reader }) => reader.quiet().silentMs > silentMs);
       const untold = silent.filter(({ reader }) => reader.quiet().unansweredMs > silentMs);
       if (untold.length > 0) {
@@ -70,17 +65,37 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
       if (silent.length === 0) return;
       // A new subscription is not proof that the connection works, so `deafMs` counts here, not `silentMs`.
       const nothingIsHeard = sessions.every(({ reader }) => reader.quiet().deafMs > silentMs || reader.isTakingIn());
-      if (nothingIsHeard) replace();
-      for (const { reader } of nothingIsHeard ? sessions : silent) reader.restart(client);
+      if (nothingIsHeard) reconnect(sessions);
+      else for (const { reader } of silent) reader.restart(client);
     },
+    /** Replaces the connection, without its subscriptions. */
     replace,
-    reconnect(sessions) {
-      replace();
-      for (const { reader } of sessions) reader.restart(client);
-    },
+    /** Replaces the connection and subscribes to all partitions on the new one. */
+    reconnect,
+    /** The hub refuses the key: looks for another one, whose users are told (D397). */
     refused() {
       if (isSecret(access)) void renewed(access, currentOf(access));
     },
     close: () => close(client),
   };
 }
+
+/** A client of the event endpoint, by its connection string, or of a routed event hub with an identity. */
+export function openEventClient(
+  access: EventsAccess,
+  consumerGroup: string,
+  options: EventHubConsumerClientOptions,
+): EventHubConsumerClient {
+  const place = isSecret(access) ? endpointIn(currentOf(access)) : access.namespace;
+  const webSocketOptions = overWebSockets()?.eventWebSockets(place);
+  const withTransport = { ...options, ...(webSocketOptions && { webSocketOptions }) };
+  if (isSecret(access)) return new EventHubConsumerClient(consumerGroup, currentOf(access), withTransport);
+  const { namespace, eventHub, credential } = access;
+  const { hostname, port } = new URL(`http://${namespace}`);
+  return new EventHubConsumerClient(consumerGroup, hostname, eventHub, credential, {
+    ...withTransport,
+    ...(port !== '' && { customEndpointAddress: `sb://${namespace}` }),
+  });
+}
+
+const endpointIn = (connectionString: string): string => /Endpoint=sb:\/\/([^/;]+)/.exec(connectionString)?.[1] ?? '';

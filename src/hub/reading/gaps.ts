@@ -3,13 +3,6 @@ import type { Troubles } from '../../log/troubles.ts';
 import type { Meter } from '../../metrics/meter.ts';
 import type { Taps } from '../../tap/taps.ts';
 
-/** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
-export interface GapReports {
-  report(gap: Gap): void;
-  /** Reports what still waits for its reason. */
-  close(): void;
-}
-
 interface GapReportsOptions {
   readonly partition: string;
   /** Asks the hub for the sequence number of the oldest event that it keeps. */
@@ -25,50 +18,52 @@ const everyMs = 1_000;
 /** Gaps that wait for a reason. */
 const mostWaiting = 1_000;
 
-export function createGapReports({ partition, oldestOf, troubles, meter, taps }: GapReportsOptions): GapReports {
+export type GapReports = ReturnType<typeof createGapReports>;
+
+/** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
+export function createGapReports({ partition, oldestOf, troubles, meter, taps }: GapReportsOptions) {
   const count = meter.counter('device_messaging.gaps');
-  let waiting: Gap[] = [];
-  /** Those that the open question is about. */
-  let asked: Gap[] = [];
+  const waiting: Gap[] = [];
+  /** The open question is about so many, the first of those that wait. */
+  let asked = 0;
   let isAsking = false;
 
-  function report({ after, next }: Gap, reason: 'retention' | 'unknown') {
+  function tell({ after, next }: Gap, reason: 'retention' | 'unknown') {
     const fields = { after, missing: next - after - 1, reason };
     count(reason);
     taps?.all({ partition, sequenceNumber: next })?.('gap', fields);
+    const message = 'events of the partition are missing';
     troubles.raise(`partition ${partition}: gap, ${reason}`, {
       level: 'warn',
-      message: 'events of the partition are missing',
+      message,
       fields: { partition, ...fields },
     });
   }
 
-  function reportAll(oldest: number) {
-    const all = asked;
-    asked = [];
-    for (const gap of all) report(gap, oldest >= gap.next ? 'retention' : 'unknown');
+  /** @param oldest event that the hub keeps, as far as is known */
+  function tellFirst(most: number, oldest = 0) {
+    asked = 0;
+    for (const gap of waiting.splice(0, most)) tell(gap, oldest >= gap.next ? 'retention' : 'unknown');
   }
 
   async function ask() {
     isAsking = true;
     while (waiting.length > 0) {
-      [asked, waiting] = [waiting, []];
-      reportAll(await oldestOf().catch(() => 0));
+      asked = waiting.length;
+      const oldest = await oldestOf().catch(() => undefined);
+      tellFirst(asked, oldest);
       await new Promise<void>((resolve) => setTimeout(resolve, everyMs).unref());
     }
     isAsking = false;
   }
 
   return {
-    report(gap) {
-      if (waiting.length === mostWaiting) report(gap, 'unknown');
+    report(gap: Gap) {
+      if (waiting.length - asked === mostWaiting) tell(gap, 'unknown');
       else waiting.push(gap);
       if (!isAsking) void ask();
     },
-    close() {
-      asked.push(...waiting);
-      waiting = [];
-      reportAll(0);
-    },
+    /** Reports what still waits for its reason. */
+    close: () => tellFirst(waiting.length),
   };
 }

@@ -1,19 +1,14 @@
+import { TooLate, within } from '../../concurrency/waiting.ts';
+import type { PartitionContents } from '../../engine/partition/contents.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
-import { createNewestEvents } from './newestEvents.ts';
-import type { HubSays } from './partitionState.ts';
+import type { QuietTimes } from './reader.ts';
+import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
+import { wholeHub } from './readingTroubles.ts';
+import type { LastRound } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import type { PartitionSessions } from './sessions.ts';
-
-/** Compares what the hub has with what it delivers, and connects again when it has fallen silent (D38). */
-export interface HubWatch {
-  /** Called in each round. Never waits, never throws. */
-  look(): void;
-  /** Whether the hub delivers events of the partition, or has recently confirmed that there are none. */
-  isHeard(partition: string): boolean;
-  saidOf(partition: string): HubSays;
-}
 
 interface HubWatchOptions {
   readonly answerMs: number;
@@ -29,39 +24,89 @@ const withheldMs = 60_000;
 /** Time without events of any partition: devices may send nothing, or the address of the hub may have changed. */
 const idleMs = 5 * 60_000;
 
+/** What the hub has said of one partition. */
+interface Query {
+  /** When it was last asked, as `performance.now()`. */
+  at: number;
+  isOpen: boolean;
+  answer: HubAnswer | undefined;
+  /** The last question has failed. */
+  hasFailed: boolean;
+  /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
+  silentSince: number | undefined;
+}
+
+interface HubAnswer {
+  /** Sequence number of its newest event; -1 when it has none. */
+  readonly newest: number;
+  /** As `performance.now()`. */
+  readonly at: number;
+}
+
+/** Compares what the hub has with what it delivers, and connects again when it has fallen silent (D38). */
 export function createHubWatch(
   connection: EventHubConnection,
   sessions: Pick<PartitionSessions, 'all' | 'reading'>,
   { answerMs, everyMs, silentMs, log, allTroubles }: HubWatchOptions,
-): HubWatch {
-  const newest = createNewestEvents({
-    async newestOf(partition) {
-      const { lastEnqueuedSequenceNumber, isEmpty } = await connection.client().getPartitionProperties(partition);
-      return isEmpty ? -1 : lastEnqueuedSequenceNumber; // the retention empties a partition, and its number stays
-    },
-    ...{ everyMs, answerMs },
-    couldNotAsk: (partition, error) => log.debug({ err: error, partition }, 'cannot ask the hub for its newest event'),
-  });
+) {
+  /** By the partitions of which the hub is asked (facts reading.partition-info, reading.questions). */
+  const queries = new Map<string, Query>();
+
+  async function ask(partition: string, query: Query): Promise<void> {
+    query.at = performance.now();
+    query.isOpen = true;
+    try {
+      const answer = connection.client().getPartitionProperties(partition);
+      const { lastEnqueuedSequenceNumber, isEmpty } = await within(answer, answerMs);
+      // The retention empties a partition, and its number stays.
+      query.answer = { newest: isEmpty ? -1 : lastEnqueuedSequenceNumber, at: performance.now() };
+      query.hasFailed = false;
+      query.silentSince = undefined;
+    } catch (error) {
+      query.hasFailed = true;
+      query.silentSince = error instanceof TooLate ? (query.silentSince ?? query.at) : undefined;
+      log.debug({ err: error, partition }, 'cannot ask the hub for its newest event');
+    } finally {
+      query.isOpen = false;
+    }
+  }
+
+  /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
+  const isDue = ({ isOpen, hasFailed, at }: Query) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
+
+  /** Asks about each of these partitions for which that is due, and forgets all others. */
+  function askAll(partitions: readonly string[]) {
+    for (const partition of queries.keys()) if (!partitions.includes(partition)) queries.delete(partition);
+    for (const partition of partitions) {
+      const unasked = { at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false };
+      const query = queries.get(partition) ?? { ...unasked, answer: undefined, silentSince: undefined };
+      queries.set(partition, query);
+      if (isDue(query)) void ask(partition, query);
+    }
+  }
 
   const isWithheld = ({ record, position, reader }: PartitionSession) =>
-    reader.quiet().eventlessMs > withheldMs && (newest.of(record.partition)?.newest ?? -1) > position();
+    reader.quiet().eventlessMs > withheldMs && (queries.get(record.partition)?.answer?.newest ?? -1) > position();
 
   /**
-   * The client reports an open link without asking the hub: so it counts for nothing after a question that the hub has left
-   * unanswered, until there is an answer or an event.
+   * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open
+   * link without asking the hub: so it counts for nothing after a question that the hub has left unanswered, until there is an
+   * answer or an event.
    */
   function isHeard(partition: string): boolean {
     const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
     if (reader === undefined || !reader.isHeard()) return false;
     const { deafMs, eventlessMs } = reader.quiet();
-    return deafMs <= silentMs && eventlessMs <= (newest.silentMs(partition) ?? Number.POSITIVE_INFINITY);
+    const unansweredSince = queries.get(partition)?.silentSince ?? Number.NEGATIVE_INFINITY;
+    return deafMs <= silentMs && eventlessMs <= performance.now() - unansweredSince;
   }
 
   return {
+    /** Called in each round. Never waits, never throws. */
     look() {
       const reading = sessions.reading();
       connection.revive(reading);
-      newest.look(sessions.all().map(({ record }) => record.partition));
+      askAll(sessions.all().map(({ record }) => record.partition));
       const withheld = reading.filter(isWithheld).map(({ record }) => record.partition);
       if (withheld.length > 0) {
         const message = 'the hub has events that do not come: connecting again';
@@ -71,9 +116,103 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
-    saidOf: (partition) => ({
-      answer: newest.of(partition),
-      isAnswering: isHeard(partition) && !newest.hasFailed(partition),
-    }),
+    saidOf(partition: string): HubSays {
+      const { answer, hasFailed = false } = queries.get(partition) ?? {};
+      return { answer, isAnswering: isHeard(partition) && !hasFailed };
+    },
   };
+}
+
+/** What one partition session of this instance does, for operators. */
+export interface PartitionState extends Omit<PartitionContents, 'undoneSince'> {
+  readonly partition: string;
+  readonly state: 'reading' | 'draining';
+  readonly epoch: number;
+  /** When the session began, as `performance.now()`. */
+  readonly since: number;
+  /** Sequence number of the last event read; -1 before the first. */
+  readonly position: number;
+  /**
+   * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
+   * and while all that was read is done, more is there, and its age is not known yet.
+   */
+  readonly behindSeconds: number | null;
+  /** How old that figure is: when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
+  readonly asOf: number | undefined;
+}
+
+/** What the hub has said of a partition that is read. */
+interface HubSays {
+  readonly answer: HubAnswer | undefined;
+  /** The hub delivers, and has answered the last question about the partition. */
+  readonly isAnswering: boolean;
+}
+
+export function partitionStateOf(
+  session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
+  said: HubSays,
+): PartitionState {
+  const { partition, epoch } = session.record;
+  const state = session.state() === 'reading' ? 'reading' : 'draining';
+  const position = session.position();
+  const { undoneSince, ...rest } = session.contents();
+  return { partition, state, epoch, since: session.since, position, ...behindOf(said, undoneSince, position), ...rest };
+}
+
+/**
+ * One figure, and how old it is (D310).
+ * @param undoneSince when the hub received the oldest event that is known not to be done, as `performance.now()`
+ * @param position all events up to this sequence number are done, apart from those that `undoneSince` is about
+ */
+export function behindOf(
+  { answer, isAnswering }: HubSays,
+  undoneSince: number | undefined,
+  position: number,
+): Pick<PartitionState, 'behindSeconds' | 'asOf'> {
+  const known = { asOf: answer?.at };
+  if (!isAnswering) return { ...known, behindSeconds: null };
+  if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };
+  return { ...known, behindSeconds: answer !== undefined && answer.newest <= position ? 0 : null };
+}
+
+interface Readings {
+  /** Whether the hub delivers events of the partition, or has recently confirmed that there are none. */
+  isHeard(partition: string): boolean;
+  /** Whether its session ends: it need not be heard any more. */
+  isEnding(partition: string): boolean;
+  /** Of a partition, or of the whole hub. */
+  troubleOf(place: string): ReadingDiagnosis | undefined;
+}
+
+/** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */
+export function missingOf(
+  { owned, isAllElsewhere, storeTrouble }: Pick<LastRound, 'owned' | 'isAllElsewhere' | 'storeTrouble'>,
+  { isHeard, isEnding, troubleOf }: Readings,
+): string[] {
+  if (isAllElsewhere) return [];
+  const ofStore = storeTrouble && `the checkpoint store: ${storeTrouble.storeSaid} (${storeTrouble.setting})`;
+  if (owned.length === 0) {
+    if (ofStore) return [ofStore];
+    const trouble = troubleOf(wholeHub);
+    return [`a partition of the hub to read${trouble ? `: ${why(trouble)}` : ''}`];
+  }
+  return owned
+    .filter((partition) => !isEnding(partition) && !isHeard(partition))
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+    .map((partition) => {
+      const trouble = troubleOf(partition);
+      return `partition ${partition} of the hub: ${trouble ? why(trouble) : (ofStore ?? 'no sign of life yet')}`;
+    });
+}
+
+const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${setting ?? todo})`;
+
+/** See Consumer. */
+export function silentMsAt(
+  now: number,
+  { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,
+  read: readonly Pick<QuietTimes, 'unansweredMs'>[],
+): number {
+  if (read.length === 0) return now - answeredAt;
+  return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));
 }

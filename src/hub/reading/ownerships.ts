@@ -14,52 +14,34 @@ export interface SeenOwnership extends Ownership {
 const shortestPauseMs = 50;
 const longestPauseMs = 2_000;
 
-/** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
-export interface Ownerships {
-  look(): Promise<SeenOwnership[]>;
-  /** The next five return the new record, or undefined when another instance has changed it first. */
-  renew(record: Ownership): Promise<Ownership | undefined>;
-  claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
-  /** Writes the record of a partition that is read, after somebody has deleted it. */
-  restore(record: Ownership): Promise<Ownership | undefined>;
-  ask(record: Ownership): Promise<Ownership | undefined>;
-  /** Takes back what `ask` has asked for. */
-  withdraw(record: Ownership): Promise<Ownership | undefined>;
-  /**
-   * Releases a partition, unless another instance owns it by now.
-   * @param begun newest sequence number whose handling may have begun on any instance, if that is known
-   */
-  release(record: Ownership, begun: number | undefined): Promise<void>;
-}
+const unwanted = { wantedBy: '', wantedSince: 0 };
+
+export type Ownerships = ReturnType<typeof createOwnerships>;
 
 /**
+ * Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. What changes a
+ * record returns the new one, or undefined when another instance has changed it first.
  * @param me names this instance
  * @param gapMs the most that a gap between two answers to `look` counts: in a longer gap the other owners may have been unable
  * to renew, too. It counts in part, so that partitions of an ended instance are taken over even when every answer takes long.
  * A time that has changed between two looks is at most as old as the gap. Only at the first look do clocks of the day decide:
  * ours, and that of the other instance or the storage.
  */
-export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number): Ownerships {
+export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number) {
   let lookedAt = performance.now();
   let known: ReadonlyMap<string, SeenOwnership> | undefined;
   const all = () => within(store.ownerships(), answerMs);
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
 
-  const unwanted = (partition: string) => ({
-    partition,
-    owner: me,
-    wantedBy: '',
-    wantedSince: 0,
-    renewedAt: Date.now(),
-  });
+  const owned = (partition: string) => ({ ...unwanted, partition, owner: me, renewedAt: Date.now() });
 
   async function own({ partition, epoch }: Ownership): Promise<Ownership | undefined> {
     return (await all()).find((one) => one.partition === partition && one.owner === me && one.epoch === epoch);
   }
 
   return {
-    async look() {
+    async look(): Promise<SeenOwnership[]> {
       const records = await all();
       const passedMs = performance.now() - lookedAt;
       const countedMs = Math.min(passedMs, gapMs);
@@ -81,14 +63,20 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
       known = new Map(seen.map((record) => [record.partition, record]));
       return seen;
     },
-    renew: (record) => change(record, { renewedAt: Date.now() }),
-    claim(partition, seen) {
-      return within(store.change(seen, { ...unwanted(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs);
-    },
-    restore: ({ partition, epoch }) => within(store.change(undefined, { ...unwanted(partition), epoch }), answerMs),
-    ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
-    withdraw: (record) => change(record, { wantedBy: '', wantedSince: 0 }),
-    async release(given, begun) {
+    renew: (record: Ownership) => change(record, { renewedAt: Date.now() }),
+    claim: (partition: string, seen: Ownership | undefined) =>
+      within(store.change(seen, { ...owned(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs),
+    /** Writes the record of a partition that is read, after somebody has deleted it. */
+    restore: ({ partition, epoch }: Ownership) =>
+      within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
+    ask: (record: Ownership) => change(record, { wantedBy: me, wantedSince: Date.now() }),
+    /** Takes back what `ask` has asked for. */
+    withdraw: (record: Ownership) => change(record, unwanted),
+    /**
+     * Releases a partition, unless another instance owns it by now.
+     * @param begun newest sequence number whose handling may have begun on any instance, if that is known
+     */
+    async release(given: Ownership, begun: number | undefined): Promise<void> {
       let pauseMs = shortestPauseMs;
       for (let record = await own(given); record !== undefined; record = await own(given)) {
         // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.

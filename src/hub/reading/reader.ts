@@ -1,30 +1,11 @@
-import {
-  type EventHubConsumerClient,
-  type EventPosition,
-  earliestEventPosition,
-  type Subscription,
-} from '@azure/event-hubs';
+import { type EventHubConsumerClient, type EventPosition, earliestEventPosition, type Subscription } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { type LifeSigns, notQuiet, type QuietTimes, quietAt } from './quiet.ts';
 
 const closesWithinMs = 5_000;
-
-/** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
-export interface PartitionReader {
-  /** For how long there has been no sign of life. */
-  quiet(): QuietTimes;
-  /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
-  isHeard(): boolean;
-  /** Whether events are being admitted, or wait for it. */
-  isTakingIn(): boolean;
-  /** Replaces the subscription by a new one that resumes at the same position. */
-  restart(client: EventHubConsumerClient): void;
-  close(): Promise<void>;
-}
 
 export interface PartitionReaderOptions {
   readonly partitionId: string;
@@ -43,7 +24,10 @@ export interface PartitionReaderOptions {
   readonly log: Log;
 }
 
-export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions): PartitionReader {
+export type PartitionReader = ReturnType<typeof createPartitionReader>;
+
+/** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
+export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions) {
   const { partition, partitionId, log } = options;
   const begunAt = performance.now();
   let signs: LifeSigns = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: Number.NEGATIVE_INFINITY };
@@ -56,6 +40,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
 
   function subscribe(client: EventHubConsumerClient): Subscription {
     signs = { ...signs, subscribed: performance.now() };
+    const after = partition.position();
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
@@ -76,17 +61,15 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
         },
         async processError(error) {
           if (subscribed !== subscription || closed) return;
-          if ('code' in error && error.code === 'ReceiverDisconnectedError') {
-            options.lost();
-            return;
-          }
+          if ('code' in error && error.code === 'ReceiverDisconnectedError') return options.lost();
           const diagnosis = diagnoseReading(error, 'reading');
           if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };
           options.failed(diagnosis);
         },
       },
       {
-        startPosition: startOf(partition),
+        // A subscription without a position would begin at the latest event (SDK trap 14).
+        startPosition: after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false },
         ownerLevel: options.epoch,
         maxBatchSize: options.batchSize,
         prefetchCount: options.prefetch,
@@ -114,10 +97,14 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   }
 
   return {
-    quiet: () => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
+    /** For how long there has been no sign of life. */
+    quiet: (): QuietTimes => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
+    /** Whether events are being admitted, or wait for it. */
     isTakingIn: () => takingIn > 0,
+    /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
     isHeard: () => isHeard,
-    restart(client) {
+    /** Replaces the subscription by a new one that resumes at the same position. */
+    restart(client: EventHubConsumerClient) {
       if (closed) return;
       // First: a client refuses a second subscription to a partition.
       void closeSubscription();
@@ -131,8 +118,38 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   };
 }
 
-/** A subscription without a position would begin at the latest event (SDK trap 14). */
-function startOf(partition: Pick<Partition, 'position'>): EventPosition {
-  const after = partition.position();
-  return after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false };
+/** When a reader last had each sign of life, as `performance.now()`. */
+export interface LifeSigns {
+  /** The subscription began. */
+  readonly subscribed: number;
+  /** It reported: with events, or without any when none came in `maxWaitSeconds`. */
+  readonly heard: number;
+  /** The hub refused to deliver: an answer, too. */
+  readonly refused: number;
+  readonly event: number;
 }
+
+/** For how long a reader has been quiet, in milliseconds, by what counts as a sign. */
+export interface QuietTimes {
+  /** Since the subscription began or last reported. */
+  readonly silentMs: number;
+  /** The same, but the beginning of a new subscription does not count. */
+  readonly deafMs: number;
+  /** As `deafMs`, but a refusal by the hub counts too: a new subscription would not change it. */
+  readonly unansweredMs: number;
+  /** Since the last event, or since the subscription began. */
+  readonly eventlessMs: number;
+  /** Since the last event, if there has been one: the beginning of a subscription does not count. */
+  readonly unfedMs: number;
+}
+
+/** While events are being admitted. */
+const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
+
+export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns): QuietTimes => ({
+  silentMs: now - Math.max(subscribed, heard),
+  deafMs: now - heard,
+  unansweredMs: now - Math.max(heard, refused),
+  eventlessMs: now - Math.max(subscribed, event),
+  unfedMs: now - event,
+});

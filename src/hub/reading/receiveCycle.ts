@@ -27,8 +27,11 @@ interface PrivateParts {
   };
 }
 
-/** What is known of a receiver's queue, by the name of its link. */
-const queues = new Map<string, Queue>();
+/**
+ * What keeps account of a receiver's queue, by the name of its link. It is told when the client asks for as much credit as the queue
+ * has room for events.
+ */
+const queues = new Map<string, (link: Receiver, room: number) => void>();
 
 /**
  * The client grants credit in every cycle and ignores what the hub has not used yet, so a slow consumer receives the whole
@@ -38,7 +41,7 @@ export function boundPrefetch(): void {
   const grant = Receiver.prototype.addCredit;
   if (grant.name === 'addMissingCredit') return;
   Receiver.prototype.addCredit = function addMissingCredit(this: Receiver, credit: number) {
-    queues.get(this.name)?.grants(this, credit);
+    queues.get(this.name)?.(this, credit);
     const missing = credit - this.credit;
     if (missing > 0) grant.call(this, missing);
   };
@@ -71,12 +74,7 @@ export function receiveAtOnce(client: EventHubConsumerClient): void {
   });
 }
 
-interface Queue {
-  /** The client asks for as much credit as its queue has room for events. */
-  grants(link: Receiver, room: number): void;
-}
-
-function queueOf(receiver: PartitionReceiver): Queue {
+function queueOf(receiver: PartitionReceiver) {
   const receive = receiver.receiveBatch;
   let link: Receiver | undefined;
   /** Events for which the queue has room, and those in it. */
@@ -136,15 +134,13 @@ function queueOf(receiver: PartitionReceiver): Queue {
     }
   };
 
-  return {
-    grants(current, credit) {
-      if (current !== link) {
-        link?.removeListener(ReceiverEvents.message, arrived);
-        link = current;
-        link.on(ReceiverEvents.message, arrived);
-        room ||= credit; // the queue of a new receiver is empty
-      }
-      queued = room - credit;
-    },
+  return (current: Receiver, credit: number) => {
+    if (current !== link) {
+      link?.removeListener(ReceiverEvents.message, arrived);
+      link = current;
+      link.on(ReceiverEvents.message, arrived);
+      room ||= credit; // the queue of a new receiver is empty
+    }
+    queued = room - credit;
   };
 }

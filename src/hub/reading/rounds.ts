@@ -5,22 +5,8 @@ import { diagnosisOf, type StoreDiagnosis, StoreFailure, storeFieldsOf } from '.
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import type { Ownerships } from './ownerships.ts';
-import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { PartitionSessions } from './sessions.ts';
-import { isAllElsewhere, shareOf } from './share.ts';
-
-/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
-export interface Rounds {
-  /** Never rejects. */
-  run(): Promise<void>;
-  /**
-   * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
-   * other instances must not claim the partition.
-   */
-  renew(): Promise<void>;
-  last(): LastRound;
-}
 
 /** What the rounds have found until now. */
 export interface LastRound {
@@ -60,16 +46,12 @@ interface RoundsOptions extends RoundLimits {
 
 const roundTrouble = 'looking after the partitions';
 
-export function createRounds(options: RoundsOptions): Rounds {
+/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
+export function createRounds(options: RoundsOptions) {
   const { me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log } = options;
   let last: LastRound = {
-    records: [],
-    owned: [],
-    isAllElsewhere: false,
-    isAwaiting: false,
-    unreadSince: undefined,
-    answeredAt: performance.now(),
-    storeTrouble: undefined,
+    ...{ records: [], owned: [], isAllElsewhere: false, isAwaiting: false },
+    ...{ unreadSince: undefined, answeredAt: performance.now(), storeTrouble: undefined },
   };
 
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
@@ -81,7 +63,11 @@ export function createRounds(options: RoundsOptions): Rounds {
     const decision = decide(me, partitionIds.all(), records, balance);
     sessions.revokeLost(records);
     // Before the next await: a partition that is released during it must not be opened again.
-    const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
+    const own = decision.renew.map(({ partition }) => partition);
+    const owned = [...own, ...decision.claim];
+    const unopened = new Set(own.filter((partition) => sessions.stateOf(partition) === undefined));
+    const isUnread = (partition: string) => unopened.has(partition) || sessions.stateOf(partition) === 'opening';
+    const isIncomplete = own.some((partition) => isUnread(partition) && !isRefused(partition));
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
     const isAwaiting = decision.ask.length > 0 || records.some((one) => one.owner !== me && one.wantedBy === me);
     last = { ...last, records, owned, unreadSince, isAwaiting };
@@ -107,10 +93,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       Math.max(roundMs, balance.expiryMs / 3),
     );
     const asked = await Promise.allSettled(decision.ask.map(ownerships.ask));
-    last = {
-      ...last,
-      isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
-    };
+    last = { ...last, isAllElsewhere: owned.length === 0 };
     const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
@@ -135,6 +118,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   }
 
   return {
+    /** Never rejects. */
     async run() {
       try {
         await round();
@@ -143,6 +127,10 @@ export function createRounds(options: RoundsOptions): Rounds {
         failed(error);
       }
     },
+    /**
+     * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
+     * other instances must not claim the partition.
+     */
     async renew() {
       try {
         const records = await ownerships.look();
@@ -153,5 +141,33 @@ export function createRounds(options: RoundsOptions): Rounds {
       }
     },
     last: () => last,
+  };
+}
+
+const countsEveryMs = 5 * 60_000;
+
+type PartitionIds = ReturnType<typeof createPartitionIds>;
+
+/** The ids of all partitions of the hub, as they were last counted. Their number can grow while the service runs. */
+export function createPartitionIds(ask: () => Promise<readonly string[]>, troubles: ReadingTroubles, log: Log) {
+  let ids: readonly string[] = [];
+  let countedAt = 0;
+
+  async function count(): Promise<void> {
+    countedAt = performance.now();
+    ids = await ask();
+    troubles.clear(wholeHub);
+  }
+
+  const notCounted = (error: unknown) =>
+    log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count');
+
+  return {
+    all: () => ids,
+    /** Counts when that is due. Waits for the answer, and rejects without one, only while no partition is known. */
+    async look() {
+      if (ids.length === 0) await count();
+      else if (performance.now() - countedAt > countsEveryMs) void count().catch(notCounted);
+    },
   };
 }

@@ -2,9 +2,7 @@ import type { PartitionProperties } from '@azure/event-hubs';
 import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/quarantine/crashRecord.ts';
-import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
-import { UnreadableCheckpoint } from '../stores/checkpointStore.ts';
-import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
+import { type CheckpointStore, type Ownership, UnreadableCheckpoint } from '../stores/checkpointStore.ts';
 
 /**
  * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which
@@ -23,7 +21,7 @@ interface StartPositionOptions {
   /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
   readonly startPosition: StartPosition;
-  readonly checkCheckpoint: CheckCheckpoint;
+  readonly checkCheckpoint: ReturnType<typeof createForeignCheckpointCheck>;
   /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
 }
@@ -37,20 +35,17 @@ interface StartPositionOptions {
 export async function startPositionOf(record: Ownership, options: StartPositionOptions): Promise<Progress | undefined> {
   const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
   const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
-  if (written !== undefined) checkCheckpoint(record.partition, written, extent);
+  const newest = extent.lastEnqueuedSequenceNumber;
+  if (written !== undefined) checkCheckpoint(record.partition, written.sequenceNumber, newest);
   const begun = written ?? (await startOf(record, extent, options));
   if (begun === undefined) return undefined;
   const { note: text, ...progress } = begun;
   const before = decodeCrashRecord(text);
-  const newest = extent.lastEnqueuedSequenceNumber;
   const position = progress.sequenceNumber;
   const done = decodeCompletion(position, progress.completed);
-  const isFinished = (sequenceNumber: number) => done !== undefined && isDone(done, sequenceNumber);
   const crashRecord = crashRecordAtOpening(before, {
-    position,
-    isDone: isFinished,
-    newest,
-    afterUncleanShutdown: afterUncleanShutdown,
+    ...{ position, newest, afterUncleanShutdown },
+    isDone: (sequenceNumber) => done !== undefined && isDone(done, sequenceNumber),
   });
   if (crashRecord === undefined) return progress;
   const marked = { ...progress, note: encodeCrashRecord(crashRecord) };
@@ -64,9 +59,9 @@ async function startOf(
   extent: Extent,
   options: StartPositionOptions,
 ): Promise<Progress | undefined> {
-  const { store, startPosition } = options;
+  const { store } = options;
   await refuseStrays(record.partition, options);
-  if (startPosition === 'earliest')
+  if (options.startPosition === 'earliest')
     return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   // Written now: for the next reader the latest event would be a newer one, and those in between would be lost (G1).
   const { lastEnqueuedOffset: offset, lastEnqueuedSequenceNumber: sequenceNumber } = extent;
@@ -76,16 +71,50 @@ async function startOf(
 }
 
 /** A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195). */
-async function refuseStrays(
-  partition: string,
-  { store, partitionIds }: Pick<StartPositionOptions, 'store' | 'partitionIds'>,
-): Promise<void> {
+async function refuseStrays(partition: string, { store, partitionIds }: StartPositionOptions): Promise<void> {
   const stored = await store.checkpoints();
-  if (stored.length === 0) return;
-  const ids = partitionIds();
-  const stray = stored.find((one) => !ids.includes(one.partition));
+  const stray = stored.find((one) => !partitionIds().includes(one.partition));
   if (stray === undefined) return;
   throw new UnreadableCheckpoint(
     `partition ${partition} has no checkpoint, and this one is of a partition that the hub does not have: ${stray.where}`,
   );
+}
+
+/** The hub was created anew under its old name, or replaced by another: its sequence numbers start again (D22). */
+export class ForeignCheckpoint extends Error {
+  override readonly name = 'ForeignCheckpoint';
+}
+
+/** The hub's answer may be out of date: it must be asked again (fact reading.stale-info). */
+export class OldInformation extends Error {
+  override readonly name = 'OldInformation';
+}
+
+/** The hub's answer may be out of date for this time; a checkpoint beyond its newest event is foreign only after that. */
+const foreignAfterMs = 60_000;
+const foreignAfterReadings = 3;
+/** Readings further apart are not counted together. */
+const sameRowMs = 5 * 60_000;
+
+/** Detects a checkpoint of another hub: to resume after it would skip events of this one. */
+export function createForeignCheckpointCheck() {
+  /** Partitions whose checkpoint was beyond the hub's newest event: how often in a row, and since when. */
+  const beyond = new Map<string, { readings: number; since: number; last: number }>();
+
+  /**
+   * @throws ForeignCheckpoint
+   * @throws OldInformation
+   */
+  return (partition: string, sequenceNumber: number, newest: number): void => {
+    const now = performance.now();
+    const before = beyond.get(partition);
+    beyond.delete(partition);
+    if (sequenceNumber <= newest) return;
+    const isSame = before !== undefined && now - before.last < sameRowMs;
+    const seen = { readings: 1 + (isSame ? before.readings : 0), since: isSame ? before.since : now, last: now };
+    beyond.set(partition, seen);
+    const what = `the checkpoint is at ${sequenceNumber}, but the hub says that it has come to ${newest} only`;
+    if (seen.readings < foreignAfterReadings || now - seen.since < foreignAfterMs) throw new OldInformation(what);
+    throw new ForeignCheckpoint(`${what}: the checkpoint is not of this hub`);
+  };
 }

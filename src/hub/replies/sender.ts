@@ -2,26 +2,17 @@ import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { fits, type Reply } from '../../protocol/reply.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/vocabulary.ts';
-import { createDeviceLines, type FullQueue } from './deviceLines.ts';
 import { reportRefusal } from './replyTroubles.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import type { SendQueue, SendQueueState } from './sendQueue.ts';
 
-/** Sends replies to the hub, those of one device one after the other. */
-export interface Sender {
-  /**
-   * Never rejects.
-   * @param ended when aborted, the reply waits for no further attempt
-   * @param observer told what the reply waits for
-   */
-  send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery>;
-  state(): SenderState;
-  /** Devices whose queues in the hub are full, while replies wait for room in them. */
-  fullQueues(): readonly FullQueue[];
-  /** Devices whose replies are tried only once (D19). */
-  notFetching(): Iterable<string>;
-  /** Ends all waiting: replies that the hub has not accepted end as `stopped`. */
-  stop(): void;
+/** A device whose queue in the hub is full. */
+export interface FullQueue {
+  readonly device: string;
+  /** Those that wait for room in it. */
+  readonly replies: number;
+  /** As `performance.now()`. */
+  readonly since: number;
 }
 
 /** For operators. `waiting` has the replies that wait for another attempt or behind others of their device, too. */
@@ -63,13 +54,23 @@ interface SenderOptions {
 /** Why the waiting of a reply ends before the hub has taken it; the hub may take it after the time-out. */
 type Over = 'ended' | 'given up' | 'settled late';
 
-/** A reply that has to wait. */
-interface WaitingReply {
-  /** Aborted when the waiting is over. Its reason is an `Over`. */
-  readonly over: AbortSignal;
-  end(why: Over): void;
+/** A reply that is not settled. */
+interface OpenReply {
+  readonly reply: Reply;
+  /** When aborted, its session has ended. */
+  readonly ended: AbortSignal | undefined;
+  readonly observer: ReplyObserver | undefined;
+  /** Once it has had to wait: aborted when that is over, for an `Over`. */
+  over: AbortController | undefined;
   isAsleep: boolean;
-  sleeps(): void;
+}
+
+/** The line of a device: one reply at a time is sent to it, in order, and what is known of its queue in the hub (C4). */
+interface Line {
+  /** Undefined while the queue is not full, as far as is known. */
+  fullSince: number | undefined;
+  /** Behind the one that is being sent, with what ends their pause. */
+  readonly waiting: Map<OpenReply, () => void>;
 }
 
 /** Bound of `notFetching`. */
@@ -79,105 +80,129 @@ const longestPauseMs = 5_000;
 /** For each reply that sleeps: all of them together are tried about a hundred times a second, whatever their number. */
 const pauseOfSleeperMs = 10;
 
-export function createSender(options: SenderOptions): Sender {
+export type Sender = ReturnType<typeof createSender>;
+
+/** Sends replies to the hub, those of one device one after the other. */
+export function createSender(options: SenderOptions) {
   const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now, meter = noMeter } = options;
   const recordSend = meter.histogram('messaging.client.operation.duration');
-  const lines = createDeviceLines(now);
+  /** Of devices with an open reply. */
+  const lines = new Map<string, Line>();
   let stopped = false;
+  /** Replies between two attempts, or behind others of their device. */
+  let paused = 0;
   let sleeping = 0;
-  /** By what ends their session. */
-  const waitingOf = new WeakMap<AbortSignal, Set<WaitingReply>>();
-  /** Of replies between two attempts: what begins the next one. */
-  const pauses = new Set<() => void>();
+  /** Those that have had to wait, by what ends their session. */
+  const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
   /** Remembers what the result of a reply shows about its device. */
   function learn(deviceId: string, delivery: Delivery) {
     if (delivery === 'delivered') notFetching.delete(deviceId);
-    else if (delivery !== 'stopped' && delivery.dropped === 'queue_full') remember(deviceId);
-  }
-
-  function remember(deviceId: string) {
-    if (notFetching.has(deviceId)) return;
+    if (typeof delivery === 'string' || delivery.dropped !== 'queue_full' || notFetching.has(deviceId)) return;
     const [longestKnown] = notFetching;
     if (notFetching.size === mostDevices && longestKnown !== undefined) notFetching.delete(longestKnown);
     notFetching.add(deviceId);
   }
 
-  const pause = (ms: number, over: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      const wakeUp = () => {
-        clearTimeout(timer);
-        pauses.delete(wakeUp);
-        over.removeEventListener('abort', wakeUp);
-        resolve();
-      };
-      const timer = setTimeout(wakeUp, ms);
-      pauses.add(wakeUp);
-      over.addEventListener('abort', wakeUp, { once: true });
-      if (stopped || over.aborted) wakeUp();
-    });
+  /**
+   * The reply has to wait, at most until its session ends. One listener for all replies of a session: the time to add one grows
+   * with their number.
+   */
+  function waits(one: OpenReply): AbortSignal {
+    if (one.over !== undefined) return one.over.signal;
+    one.over = new AbortController();
+    const { ended } = one;
+    const all = waitingOf.get(ended) ?? new Set();
+    waitingOf.set(ended, all);
+    if (all.size === 0) ended?.addEventListener('abort', endAll);
+    all.add(one);
+    if (stopped || ended?.aborted) end(one, 'ended');
+    return one.over.signal;
+  }
 
-  /** For `send` while the reply has to wait. */
-  async function whileWaiting(
-    ended: AbortSignal | undefined,
-    observer: ReplyObserver | undefined,
-    send: (waiting: WaitingReply) => Promise<Delivery>,
-  ): Promise<Delivery> {
-    const over = new AbortController();
-    const waiting: WaitingReply = {
-      over: over.signal,
-      end: (why) => over.abort(why),
-      isAsleep: false,
-      sleeps() {
-        if (waiting.isAsleep) return;
-        waiting.isAsleep = true;
-        sleeping += 1;
-        observer?.sleeps(() => waiting.end('given up'));
-      },
-    };
-    const leave = ended && endWith(ended, waiting);
-    const delivery = await send(waiting);
-    wake(waiting);
-    leave?.();
-    return over.signal.reason === 'settled late' ? 'delivered' : delivery;
+  const end = ({ over }: OpenReply, why: Over) => over?.abort(why);
+
+  function endAll({ target }: Event) {
+    for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'ended');
+  }
+
+  function waitsNoMore(one: OpenReply) {
+    const { ended } = one;
+    wakes(one);
+    const all = waitingOf.get(ended);
+    all?.delete(one);
+    if (all?.size !== 0) return;
+    waitingOf.delete(ended);
+    ended?.removeEventListener('abort', endAll);
   }
 
   /**
-   * Ends the waiting with the session. One listener for all replies of a session: the time to add one grows with their number.
-   * @returns lets it leave
+   * @param begin is given what ends the pause, and returns what is to be done at its end
+   * @returns whether it has ended before the waiting was over
    */
-  function endWith(ended: AbortSignal, waiting: WaitingReply): () => void {
-    if (ended.aborted) waiting.end('ended');
-    const all = waitingOf.get(ended) ?? new Set();
-    waitingOf.set(ended, all);
-    if (all.size === 0) ended.addEventListener('abort', endAll);
-    all.add(waiting);
-    return () => {
-      all.delete(waiting);
-      if (all.size === 0) ended.removeEventListener('abort', endAll);
-    };
+  const pause = (one: OpenReply, begin: (go: () => void) => () => void) =>
+    new Promise<boolean>((resolve) => {
+      const over = waits(one);
+      const settle = (isTurn: boolean) => {
+        over.removeEventListener('abort', leave);
+        atEnd();
+        paused -= 1;
+        resolve(isTurn);
+      };
+      const leave = () => settle(false);
+      const atEnd = begin(() => settle(true));
+      paused += 1;
+      over.addEventListener('abort', leave, { once: true });
+      if (over.aborted) leave();
+    });
+
+  function sleeps(one: OpenReply) {
+    if (one.isAsleep) return;
+    one.isAsleep = true;
+    sleeping += 1;
+    one.observer?.sleeps(() => end(one, 'given up'));
   }
 
-  function endAll({ target }: Event) {
-    for (const waiting of [...(waitingOf.get(target as AbortSignal) ?? [])]) waiting.end('ended');
+  function wakes(one: OpenReply) {
+    if (one.isAsleep) sleeping -= 1;
+    one.isAsleep = false;
   }
 
-  function wake(waiting: WaitingReply) {
-    if (waiting.isAsleep) sleeping -= 1;
-    waiting.isAsleep = false;
+  /** Waits until the replies before it have left the line; false when the waiting was ended. */
+  function enterBehind(one: OpenReply, { fullSince, waiting }: Line): Promise<boolean> {
+    one.observer?.waits('turn');
+    if (fullSince !== undefined && !waits(one).aborted) sleeps(one);
+    return pause(one, (go) => {
+      waiting.set(one, go);
+      return () => waiting.delete(one);
+    });
   }
 
-  function turnOf(reply: Reply, observer: ReplyObserver | undefined, over: AbortSignal | undefined, isAsleep: boolean) {
+  function leaveLine(deviceId: string) {
+    const [next] = lines.get(deviceId)?.waiting.values() ?? [];
+    if (next === undefined) lines.delete(deviceId);
+    else next();
+  }
+
+  /** What the hub has said of the queue of a device. */
+  function found(deviceId: string, isFull: boolean) {
+    const line = lines.get(deviceId);
+    if (line === undefined || isFull === (line.fullSince !== undefined)) return;
+    line.fullSince = isFull ? now() : undefined;
+    if (isFull) for (const one of line.waiting.keys()) sleeps(one);
+  }
+
+  function turnOf({ reply, ended, observer, over, isAsleep }: OpenReply) {
     const { deviceId, isFailure } = reply;
-    const isFull = lines.isFull(deviceId) || notFetching.has(deviceId);
-    const turn = sendQueue.turn(deviceId, isFull ? 'full' : isFailure ? 'failure' : 'usual', over);
+    const isFull = lines.get(deviceId)?.fullSince !== undefined || notFetching.has(deviceId);
+    const turn = sendQueue.turn(deviceId, isFull ? 'full' : isFailure ? 'failure' : 'usual', over?.signal ?? ended);
     if (turn !== true && !isAsleep) observer?.waits('turn');
     return turn;
   }
 
-  async function attempt(reply: Reply, observer: ReplyObserver | undefined): Promise<SendRefusal | undefined> {
+  async function attempt({ reply, observer }: OpenReply): Promise<SendRefusal | undefined> {
     observer?.waits('hub');
     let began = now();
     const refusal = await sendOnce(reply, () => {
@@ -187,104 +212,99 @@ export function createSender(options: SenderOptions): Sender {
     recordSend((now() - began) / 1000, refusal?.reason ?? '');
     reportRefusal(refusal, reply, troubles);
     if (refusal !== undefined) observer?.refused(refusal.reason);
-    if (refusal === undefined || refusal.reason === 'queue_full') lines.found(reply.deviceId, refusal !== undefined);
+    if (refusal === undefined || refusal.reason === 'queue_full') found(reply.deviceId, refusal !== undefined);
     return refusal;
   }
 
-  /** Sends again after a failed first attempt. */
-  async function resend(
-    reply: Reply,
-    first: SendRefusal,
-    waiting: WaitingReply,
-    observer: ReplyObserver | undefined,
-  ): Promise<Delivery> {
-    const { over } = waiting;
-    let refusal: SendRefusal | undefined = first;
+  /** Sends the first in the line of its device, again and again while the hub may still take it. */
+  async function untilSettled(one: OpenReply): Promise<Delivery> {
+    const { deviceId } = one.reply;
     let remainingMs = maxWaitMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      void refusal.late?.then((outcome) => outcome ?? waiting.end('settled late'));
+      const turn = turnOf(one);
+      if (turn !== true && !(await turn)) return deliveryAt(one);
+      wakes(one);
+      const refusal = await attempt(one);
+      if (refusal === undefined) return 'delivered';
+      const over = waits(one);
+      void refusal.late?.then((outcome) => outcome ?? end(one, 'settled late'));
+      const dropped = { dropped: refusal.reason as DropReason };
       const isFull = refusal.reason === 'queue_full';
-      const lasts = isFull && notFetching.has(reply.deviceId);
-      if (refusal.kind === 'never' || lasts) return { dropped: refusal.reason as DropReason };
-      if (isFull) waiting.sleeps();
+      if (refusal.kind === 'never' || (isFull && notFetching.has(deviceId))) return dropped;
+      if (isFull) sleeps(one);
       if (refusal.kind !== 'hub') {
-        const paused = now();
+        const pausedAt = now();
         const ms = (isFull ? Math.max(pauseMs, sleeping * pauseOfSleeperMs) : pauseMs) * (0.5 + random() / 2);
-        await pause(Math.min(ms, Math.max(firstPauseMs, remainingMs)), over);
+        await pause(one, (go) => {
+          const timer = setTimeout(go, Math.min(ms, Math.max(firstPauseMs, remainingMs)));
+          return () => clearTimeout(timer);
+        });
         // While there is no connection to the hub, no reply is dropped (D2).
-        if (refusal.kind === 'later') remainingMs -= now() - paused;
+        if (refusal.kind === 'later') remainingMs -= now() - pausedAt;
         if (refusal.reason === 'unanswered') remainingMs -= answerWithinMs;
       }
-      if (stopped || over.aborted) return deliveryAt(over);
-      if (remainingMs <= 0) return { dropped: refusal.reason as DropReason };
-      if (!(await turnOf(reply, observer, over, waiting.isAsleep))) return deliveryAt(over);
-      wake(waiting);
-      refusal = await attempt(reply, observer);
-      if (refusal === undefined) return 'delivered';
+      if (over.aborted) return deliveryAt(one);
+      if (remainingMs <= 0) return dropped;
     }
   }
 
-  async function untilSettled(
-    reply: Reply,
-    ended: AbortSignal | undefined,
-    observer: ReplyObserver | undefined,
-    waited: WaitingReply | undefined,
-  ): Promise<Delivery> {
-    const turn = turnOf(reply, observer, waited?.over ?? ended, waited?.isAsleep ?? false);
-    if (turn !== true && !(await turn)) return deliveryAt(waited?.over);
-    if (waited) wake(waited);
-    const refusal = await attempt(reply, observer);
-    if (refusal === undefined) return 'delivered';
-    if (waited) return resend(reply, refusal, waited, observer);
-    return whileWaiting(ended, observer, (waiting) => resend(reply, refusal, waiting, observer));
-  }
-
-  /** Sends the first in the line of its device, and lets it leave. */
-  async function sendAlone(
-    reply: Reply,
-    ended: AbortSignal | undefined,
-    observer: ReplyObserver | undefined,
-    waited?: WaitingReply,
-  ): Promise<Delivery> {
+  /** Sends the reply, and lets it leave the line of its device. */
+  async function sendFirst(one: OpenReply): Promise<Delivery> {
+    const { deviceId } = one.reply;
     try {
-      const delivery = await untilSettled(reply, ended, observer, waited);
-      learn(reply.deviceId, delivery);
+      const settled = await untilSettled(one);
+      const delivery = one.over?.signal.reason === 'settled late' ? 'delivered' : settled;
+      learn(deviceId, delivery);
       return delivery;
     } finally {
-      lines.leave(reply.deviceId);
+      if (one.over !== undefined) waitsNoMore(one);
+      leaveLine(deviceId);
     }
   }
 
-  const sendBehind = (reply: Reply, ended: AbortSignal | undefined, observer: ReplyObserver | undefined) =>
-    whileWaiting(ended, observer, async (waiting) => {
-      observer?.waits('turn');
-      const isTurn = await lines.enterBehind(reply.deviceId, waiting.over, waiting.sleeps);
-      return isTurn ? sendAlone(reply, ended, observer, waiting) : deliveryAt(waiting.over);
-    });
+  async function sendBehind(one: OpenReply, line: Line): Promise<Delivery> {
+    if (await enterBehind(one, line)) return sendFirst(one);
+    waitsNoMore(one);
+    return deliveryAt(one);
+  }
 
   return {
-    async send(reply, ended, observer) {
+    /**
+     * Never rejects.
+     * @param ended when aborted, the reply waits for no further attempt
+     * @param observer told what the reply waits for
+     */
+    async send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery> {
       if (!fits(reply)) return { dropped: 'too_large' };
-      return (lines.enter(reply.deviceId) ? sendAlone : sendBehind)(reply, ended, observer);
+      const one = { reply, ended, observer, over: undefined, isAsleep: false };
+      const line = lines.get(reply.deviceId);
+      if (line !== undefined) return sendBehind(one, line);
+      lines.set(reply.deviceId, { fullSince: undefined, waiting: new Map() });
+      return sendFirst(one);
     },
-    state() {
+    state(): SenderState {
       const { waiting, ...rest } = sendQueue.state();
-      const notSent = waiting + pauses.size + lines.waiting();
-      return { ...rest, waiting: notSent - sleeping, sleeping, notFetching: notFetching.size };
+      const awake = waiting + paused - sleeping;
+      return { ...rest, waiting: awake, sleeping, notFetching: notFetching.size };
     },
-    fullQueues: lines.full,
-    notFetching: () => notFetching.values(),
+    /** Devices whose queues in the hub are full, while replies wait for room in them. */
+    fullQueues: (): readonly FullQueue[] =>
+      [...lines].flatMap(([device, { fullSince, waiting }]) =>
+        fullSince === undefined ? [] : [{ device, replies: 1 + waiting.size, since: fullSince }],
+      ),
+    /** Devices whose replies are tried only once (D19). */
+    notFetching: (): Iterable<string> => notFetching.values(),
+    /** Ends all waiting: replies that the hub has not accepted end as `stopped`. */
     stop() {
       stopped = true;
       sendQueue.close();
-      lines.close();
-      for (const wakeUp of [...pauses]) wakeUp();
+      for (const all of waitingOf.values()) for (const one of [...all]) end(one, 'ended');
     },
   };
 }
 
 /** What becomes of a reply whose waiting is over. */
-function deliveryAt(over: AbortSignal | undefined): Delivery {
-  if (over?.reason === 'settled late') return 'delivered';
-  return over?.reason === 'given up' ? { dropped: 'queue_full' } : 'stopped';
+function deliveryAt({ over }: OpenReply): Delivery {
+  if (over?.signal.reason === 'settled late') return 'delivered';
+  return over?.signal.reason === 'given up' ? { dropped: 'queue_full' } : 'stopped';
 }

@@ -2,36 +2,8 @@ import type { Client } from 'azure-iothub';
 import { within } from '../../concurrency/waiting.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { createHandOver } from './handOver.ts';
-import { isTokenEnding } from './identityClient.ts';
-import { createPendingSends } from './pendingSends.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
-
-/** One client of the hub's service endpoint, used for one connection. */
-export interface ServiceClient {
-  /**
-   * Resolves when connected; the SDK's client alone would retry silently for minutes (SDK trap).
-   * @throws TooLate, or the error of the SDK's client
-   */
-  connected(): Promise<void>;
-  /**
-   * Sends one reply once. Returns why the hub did not accept it, or undefined when it did (fact c2d.accepted). Never rejects.
-   * @param onSent called when the send begins, which may be after a wait for the link
-   */
-  send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
-  /** Whether it must be replaced because of its age, or of its unsettled sends. */
-  isWorn(): boolean;
-  /**
-   * `good` when the hub has settled a send; `refused` when it has only answered that it is busy, which is also how it
-   * refuses the link.
-   */
-  use(): 'none' | 'refused' | 'good';
-  /** For how long it has had nothing to do since it was connected; 0 while a send is not settled. */
-  idleForMs(): number;
-  /** Closes when no send waits for an answer. */
-  retire(): void;
-  /** Closes at once. */
-  close(): Promise<void>;
-}
+import { isTokenEnding, noRetry } from './serviceSdk.ts';
 
 interface Options {
   readonly client: Client;
@@ -53,10 +25,11 @@ const linkWithinMs = 2_000;
 
 const closed: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 
-const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
+export type ServiceClient = ReturnType<typeof openServiceClient>;
 
-export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options): ServiceClient {
-  let use: ReturnType<ServiceClient['use']> = 'none';
+/** One client of the hub's service endpoint, used for one connection. */
+export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options) {
+  let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
   let isAttached = false;
   let usedAt = Number.POSITIVE_INFINITY;
@@ -77,6 +50,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   const opened = client.open();
   const handOver = createHandOver(client);
 
+  /** At once. */
   async function close() {
     if (isClosed) return;
     isClosed = true;
@@ -100,12 +74,20 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   }
 
   return {
+    /**
+     * Resolves when connected; the SDK's client alone would retry silently for minutes (SDK trap).
+     * @throws TooLate, or the error of the SDK's client
+     */
     async connected() {
       if (!isOpen) await within(opened, answerWithinMs);
       if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
-    async send(reply, onSent) {
+    /**
+     * Sends one reply once. Returns why the hub did not accept it, or undefined when it did (fact c2d.accepted). Never rejects.
+     * @param onSent called when the send begins, which may be after a wait for the link
+     */
+    async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       if (attached !== undefined && !isAttached) {
         await attached;
         isAttached = true;
@@ -116,9 +98,16 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       attached ??= within(sent, linkWithinMs).catch(() => undefined);
       return sent;
     },
+    /** Whether it must be replaced because of its age, or of its unsettled sends. */
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
+    /**
+     * `good` when the hub has settled a send; `refused` when it has only answered that it is busy, which is also how it
+     * refuses the link.
+     */
     use: () => use,
+    /** For how long it has had nothing to do since it was connected; 0 while a send is not settled. */
     idleForMs: () => (pendingSends.span() > 0 ? 0 : Math.max(0, performance.now() - usedAt)),
+    /** Closes when no send waits for an answer. */
     retire() {
       isRetired = true;
       if (!pendingSends.areAwaited()) void close();
@@ -128,3 +117,94 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
 }
 
 const isBusy = ({ reason }: SendRefusal): boolean => reason === 'throttled' || reason === 'not_taken';
+
+interface PendingSend {
+  readonly number: number;
+  /** Timer ticks since it was sent, or since an earlier one was settled. */
+  looks: number;
+  expire: () => void;
+}
+
+interface PendingSendsOptions {
+  /** How long the hub may take, from when it settled an earlier send. */
+  readonly answerWithinMs: number;
+  /** No send was settled for twice that time. */
+  onSilence(): void;
+  /** No caller of `follow` waits any more. */
+  onIdle(): void;
+}
+
+const looksInTime = 8;
+
+/**
+ * The sends on one link that the hub has not settled. A hub that throttles settles sends late and in order, and loses none (fact
+ * c2d.rate); so the time-out of a send starts again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of
+ * this process causes no time-out.
+ */
+export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
+  /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */
+  const awaited = new Set<PendingSend>();
+  const late = new Set<PendingSend>();
+  let sent = 0;
+  let lowestSettled = Number.POSITIVE_INFINITY;
+  let silentLooks = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function look() {
+    for (const pending of awaited) {
+      pending.looks = pending.number > lowestSettled ? 0 : pending.looks + 1;
+      if (pending.looks > looksInTime) pending.expire();
+    }
+    lowestSettled = Number.POSITIVE_INFINITY;
+    silentLooks += 1;
+    if (silentLooks > 2 * looksInTime) onSilence();
+  }
+
+  function stopIfIdle() {
+    if (awaited.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+    onIdle();
+  }
+
+  function oldestOf([pending]: Iterable<PendingSend>): number {
+    return pending?.number ?? sent;
+  }
+
+  return {
+    /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
+    follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined> {
+      const pending: PendingSend = { number: sent, looks: 0, expire() {} };
+      sent += 1;
+      awaited.add(pending);
+      timer ??= setInterval(look, answerWithinMs / looksInTime).unref();
+      return new Promise((resolve) => {
+        pending.expire = () => {
+          awaited.delete(pending);
+          late.add(pending);
+          resolve({ kind: 'later', reason: 'unanswered', late: send });
+          stopIfIdle();
+        };
+        void send.then((outcome) => {
+          silentLooks = 0;
+          lowestSettled = Math.min(lowestSettled, pending.number);
+          late.delete(pending);
+          if (!awaited.delete(pending)) return;
+          resolve(outcome);
+          stopIfIdle();
+        });
+      });
+    },
+    /**
+     * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
+     * many (SDK trap).
+     */
+    span: () => sent - Math.min(oldestOf(late), oldestOf(awaited)),
+    /** Whether a caller of `follow` still waits. */
+    areAwaited: () => awaited.size > 0,
+    /** Resolves all as `unanswered`. */
+    expire() {
+      for (const pending of awaited) pending.expire();
+    },
+  };
+}

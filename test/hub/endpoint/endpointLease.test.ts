@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEndpointLease } from '../../../src/hub/endpoint/endpointLease.ts';
+import { createEndpointLease } from '../../../src/hub/endpoint/foundEndpoint.ts';
 import { createOwnerships } from '../../../src/hub/reading/ownerships.ts';
 import { createBlobStore } from '../../../src/hub/stores/blobStore.ts';
 import { storageForAll } from '../../support/storageAccount.ts';

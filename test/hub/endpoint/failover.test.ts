@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createEndpointLease } from '../../../src/hub/endpoint/endpointLease.ts';
-import { readFoundEndpoint } from '../../../src/hub/endpoint/foundEndpoint.ts';
+import { createEndpointLease, readFoundEndpoint } from '../../../src/hub/endpoint/foundEndpoint.ts';
 import { balanceLimits } from '../../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createOwnerships } from '../../../src/hub/reading/ownerships.ts';

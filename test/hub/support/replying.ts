@@ -1,6 +1,5 @@
-import { createRateLimit } from '../../../src/hub/replies/rateLimit.ts';
 import { createSender } from '../../../src/hub/replies/sender.ts';
-import { createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
+import { createRateLimit, createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import type { Reply } from '../../../src/protocol/reply.ts';

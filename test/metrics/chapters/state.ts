@@ -2,7 +2,7 @@ import type { BackendState } from '../../../src/backends/circuit.ts';
 import { createBacklog } from '../../../src/engine/budget/backlog.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { sleeperBytes } from '../../../src/engine/budget/sleeping.ts';
-import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
+import type { PartitionState } from '../../../src/hub/reading/hubWatch.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
 import { type Chapter, times } from '../support/points.ts';
 
