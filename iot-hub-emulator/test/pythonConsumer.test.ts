@@ -13,16 +13,25 @@ import { hubForEach } from './support/sharedHub.ts';
 const now = 1_795_700_000_000; // the recorded start position is before
 const hub = hubForEach({ partitions: 2, now: () => now });
 
-/** What the client wrote, and the kinds of frames that it had got before it went on. */
-type Step = { readonly write: Buffer } | { readonly got: readonly string[] };
+/** What the client wrote, and the kinds of frames that it got before. */
+interface Step {
+  readonly got: readonly string[];
+  readonly write: Buffer;
+}
 
-const recorded = new Map<string, Step[]>();
-for (const line of readFileSync('iot-hub-emulator/test/fixtures/azure-eventhub-5.11.0.txt', 'utf8').split('\n')) {
-  const rest = line.replace(/^\S+ /, '');
-  if (line.startsWith('case ')) recorded.set(rest, []);
-  const steps = [...recorded.values()].at(-1);
-  if (line.startsWith('> ')) steps?.push({ write: Buffer.from(rest, 'hex') });
-  if (line.startsWith('< ')) steps?.push({ got: rest.split(' ') });
+const recorded = new Map(
+  readFileSync('iot-hub-emulator/test/fixtures/azure-eventhub-5.11.0.txt', 'utf8')
+    .split(/^case /m)
+    .slice(1)
+    .map((text) => {
+      const [name = '', ...lines] = text.trimEnd().split('\n');
+      return [name, lines.map(stepOf)] as const;
+    }),
+);
+
+function stepOf(line: string): Step {
+  const [got = '', written = ''] = line.split('> ');
+  return { got: got.split(' ').filter(Boolean), write: Buffer.from(written, 'hex') };
 }
 
 /** A token of the policy `events` with so many characters: what is signed is the time, and that can begin with zeros. */
@@ -45,16 +54,14 @@ async function replay(name: string): Promise<{ client: RawClient; leave: () => P
   const client = await rawClient(hub);
   const steps = recorded.get(name) ?? [];
   const counts: Record<string, number> = {};
-  for (const step of steps.slice(0, -1)) {
-    if ('write' in step) client.send(withToken(step.write));
-    else
-      for (const kind of step.got) {
-        counts[kind] = (counts[kind] ?? 0) + 1;
-        await client.has(kind, counts[kind]);
-      }
+  for (const [index, { got, write }] of steps.entries()) {
+    for (const kind of got) {
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      await client.has(kind, counts[kind]);
+    }
+    if (index < steps.length - 1) client.send(withToken(write));
   }
-  const last = steps.at(-1);
-  const words = last && 'write' in last ? last.write : Buffer.alloc(0);
+  const words = steps.at(-1)?.write ?? Buffer.alloc(0);
   const farewell = beginningOf('detach', words);
   client.send(words.subarray(0, farewell));
   const leave = () => {
