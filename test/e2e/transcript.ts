@@ -106,14 +106,10 @@ function message(what: string, { properties, body }: Pick<Reply, 'properties' | 
 
 /** A call of a backend, its bodies to the letter. */
 function words({ backend, method, path, body, status, answer, fault }: BackendCall, names: Names): string {
-  const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
-  if (body !== '') lines.push(`  > ${body}`);
-  lines.push(
-    fault && status === null
-      ? '  < nothing: the connection is cut after the effect'
-      : `  < ${status} ${answer ?? ''}`.trimEnd(),
-  );
-  return names.hide(lines.join('\n'));
+  const asked = `${backendNames[backend].padEnd(17)}  ${method} ${path}${body === '' ? '' : `\n  > ${body}\n`}`;
+  const answered =
+    fault && status === null ? 'nothing: the connection is cut after the effect' : `${status} ${answer ?? ''}`;
+  return names.hide(`${asked}  < ${answered}`.trimEnd());
 }
 
 const guid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
