@@ -1,14 +1,170 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { z } from 'zod';
+import { spawn } from '../sandbox/service/endWithUs.ts';
 import { sabotages } from '../test/chaos/sabotages.ts';
 import { faults } from '../test/mutants/faults.ts';
-import { type Change, changedSince } from './ci/changes.ts';
-import { summarize } from './ci/report.ts';
-import { runStep } from './ci/step.ts';
+import { reachedFrom } from '../test/support/imports.ts';
+import { testFilesReaching } from './mutants/reaching.ts';
 import { drawn } from './mutants/sample.ts';
+
+/** What is different since a commit, committed or not. */
+interface Change {
+  /** Full hash. */
+  readonly commit: string;
+  readonly files: ReadonlySet<string>;
+  /** Whether one of the files is in one of these folders, or is one of these files. */
+  touches(...places: readonly string[]): boolean;
+  /**
+   * Whether a fault in the file can be noticed then and not be noticed now: the file is another, or one of the tests that are nearest to it, or
+   * something that only tests load.
+   */
+  concerns(file: string): boolean;
+}
+
+/** Of the tests that load a file, those that are asked first: these notice nearly everything. */
+const nearest = 10;
+const ofTests = /^(test|sandbox|iot-hub-emulator\/(test|src))\//;
+const ofTrials = ['scripts/mutants/', 'scripts/mutants.ts', 'vitest.config.ts', 'package-lock.json'];
+
+/** @throws Error when the commit is not known here */
+export function changedSince(commit: string): Change {
+  const lines = (args: readonly string[]) =>
+    execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
+  return changeOf(commit, [
+    ...lines(['diff', '--name-only', commit]),
+    ...lines(['ls-files', '--others', '--exclude-standard']),
+  ]);
+}
+
+export function changeOf(commit: string, names: readonly string[]): Change {
+  const files = new Set(names);
+  const touched = new Map<string, boolean>();
+  const isTouched = (testFile: string): boolean => {
+    const known =
+      touched.get(testFile) ?? [...reachedFrom(testFile)].some((file) => ofTests.test(file) && files.has(file));
+    touched.set(testFile, known);
+    return known;
+  };
+  const touches = (...places: readonly string[]) =>
+    names.some((name) => places.some((place) => name.startsWith(place)));
+  return {
+    commit,
+    files,
+    touches,
+    concerns: (file) => touches(...ofTrials, file) || testFilesReaching(file).slice(0, nearest).some(isTouched),
+  };
+}
+
+const report = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      message: z.string().optional(),
+      assertionResults: z.array(
+        z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() }),
+      ),
+    }),
+  ),
+});
+
+const linesEach = 4;
+const atMost = 40;
+
+/**
+ * What the JSON reports of test runs say about failures: each failed test, or file, with the first lines of why, and the
+ * counts of all of them last.
+ */
+export function summarize(jsons: readonly string[], root: string): string[] {
+  const reports = jsons.map((json) => report.parse(JSON.parse(json)));
+  const count = (which: 'numPassedTests' | 'numFailedTests') => reports.reduce((sum, one) => sum + one[which], 0);
+  const results = reports.flatMap(({ testResults }) => testResults);
+  const failures = results.flatMap(({ name, status, message, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === 'failed');
+    if (tests.length === 0 && status !== 'failed') return [];
+    const file = relative(root, name);
+    if (tests.length === 0) return [[`failed: ${file}`, ...firstLines(message)]];
+    return tests.map((test) => [`failed: ${file}: ${test.fullName}`, ...firstLines(test.failureMessages?.[0])]);
+  });
+  const left = failures.length - atMost;
+  return [
+    ...failures.slice(0, atMost).flat(),
+    ...(left > 0 ? [`and ${left} more`] : []),
+    `${count('numPassedTests')} passed, ${count('numFailedTests')} failed`,
+  ];
+}
+
+function firstLines(message = ''): string[] {
+  const lines = message.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(0, linesEach).map((line) => `  ${line.slice(0, 300)}`);
+}
+
+export interface StepOptions {
+  readonly limitMs: number;
+  /** Default: ours. */
+  readonly cwd?: string;
+  /** Between the request to end and the end by force; default 15 s. */
+  readonly graceMs?: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+  /** Given what it writes, one for each stream; default: it goes where ours goes. */
+  readonly listener?: () => (chunk: Uint8Array) => void;
+}
+
+const heardWithinMs = 5_000;
+
+/**
+ * Runs a command with all that it starts in a process group of its own. The whole group ends with it, or when it takes too
+ * long, or when this process ends.
+ * @returns what is wrong; `undefined` when it has ended with 0
+ */
+export function runStep(command: readonly string[], options: StepOptions): Promise<string | undefined> {
+  const { limitMs, cwd, graceMs = 15_000, signal, listener } = options;
+  const [program = '', ...args] = command;
+  return new Promise((resolve) => {
+    const output = listener ? 'pipe' : 'inherit';
+    const child = spawn(program, args, { stdio: ['ignore', output, output], detached: true, cwd });
+    for (const stream of [child.stdout, child.stderr]) if (listener) stream?.on('data', listener());
+    const heard = listener ? once(child, 'close') : undefined;
+    let why: string | undefined;
+    let force: NodeJS.Timeout | undefined;
+    const end = (reason: string) => {
+      why ??= reason;
+      signalGroup(child, 'SIGTERM');
+      force ??= setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs);
+    };
+    const limit = setTimeout(() => end(`did not end within ${limitMs / 1000} s`), limitMs);
+    const onAbort = () => end('interrupted');
+    signal?.addEventListener('abort', onAbort);
+    const settle = (result: string | undefined) => {
+      clearTimeout(limit);
+      clearTimeout(force);
+      signal?.removeEventListener('abort', onAbort);
+      signalGroup(child, 'SIGKILL'); // what it has left behind
+      // Something outside the group may keep the streams open.
+      void Promise.race([heard, sleep(heardWithinMs, undefined, { ref: false })]).finally(() => resolve(why ?? result));
+    };
+    child.once('error', ({ message }) => settle(message));
+    child.once('exit', (code, by) => settle(code === 0 ? undefined : (by ?? `exit code ${code}`)));
+  });
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 /**
  * The steps of `.ci/run`, or with `--all` those of `.ci/all`, one after the other, each with a limit several times as long as it takes. A step that

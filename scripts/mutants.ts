@@ -4,10 +4,9 @@ import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { faults, withFault } from '../test/mutants/faults.ts';
-import { changedSince } from './ci/changes.ts';
-import { createRunner } from './mutants/runner.ts';
+import { changedSince } from './ci.ts';
+import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
-import { tryMutants, type Verdict } from './mutants/trial.ts';
 
 const usage = `npm run mutants [-- WORD …]          puts the deliberate faults of test/mutants into the service, one at a time, and demands that
                                      a test of \`npm test\` notices each; with words, those with one of them in file or name

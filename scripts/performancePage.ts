@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
-import { type Measured, tableOf } from '../test/bench/printer.ts';
+import { type Measured, tableOf } from '../test/bench/figures.ts';
 import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 

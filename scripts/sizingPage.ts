@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
 import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
-import { tableOf } from '../test/scale/outcome.ts';
+import { tableOf } from '../test/scale/main.ts';
 import type { Outcome } from '../test/scale/run.ts';
 import { withTexts } from './writtenPart.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { filesBelow } from '../../test/support/imports.ts';
-import type { Mutant } from './trial.ts';
+import type { Mutant } from './runner.ts';
 
 const no = () => false;
 const nothing = () => {};

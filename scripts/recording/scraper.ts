@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseMetrics } from '../../test/support/promText.ts';
+import { parseMetrics } from '../../test/support/prom.ts';
 import type { Scrapes } from './series.ts';
 
 /** Asks a program for its metrics again and again. */

@@ -1,7 +1,6 @@
+import { type Absolute, type Figure, figure, percentile, ratios } from './figures.ts';
 import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
 import type { Load } from './processes/hub.ts';
-import type { Absolute } from './row.ts';
-import { type Figure, figure, percentile, ratios } from './statistics.ts';
 import type { Context, Opener } from './workloads/workload.ts';
 
 /** A program, and what it does in each round and before the first. */

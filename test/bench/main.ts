@@ -6,8 +6,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
 import { removeInUse } from '../support/processes.ts';
-import { absoluteLines, jsonLines, type Measured, tableOf } from './printer.ts';
-import { leastRounds } from './statistics.ts';
+import { absoluteLines, jsonLines, leastRounds, type Measured, tableOf } from './figures.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
 

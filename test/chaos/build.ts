@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
-import { runStep } from '../../scripts/ci/step.ts';
+import { runStep } from '../../scripts/ci.ts';
 import { withFault } from '../mutants/faults.ts';
 import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';

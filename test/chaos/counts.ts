@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseMetrics } from '../support/promText.ts';
+import { parseMetrics } from '../support/prom.ts';
 import type { Finding } from './checker.ts';
 import type { Instance } from './instance.ts';
 

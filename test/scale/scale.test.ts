@@ -1,13 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createRandom } from '../chaos/random.ts';
-import { createAccount } from './account.ts';
-import { readOptions } from './options.ts';
-import { faultsOf } from './outcome.ts';
-import { createProcess } from './process.ts';
-import { runScenario } from './run.ts';
+import { faultsOf, readOptions } from './main.ts';
+import { createProcess, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
-import { beginVirtualTime, type VirtualTime } from './virtualTime.ts';
+import { beginVirtualTime, createAccount, type VirtualTime } from './world.ts';
 
 // Three instances on six partitions; `npm run bench -- scale` has 32 on 32 (D411).
 

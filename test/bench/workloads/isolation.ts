@@ -1,8 +1,8 @@
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { figure, percentile, ratios } from '../figures.ts';
 import { openArena } from '../processes/arena.ts';
 import type { Load } from '../processes/hub.ts';
 import { deviceId } from '../processes/messages.ts';
-import { figure, percentile, ratios } from '../statistics.ts';
 import type { Workload } from './workload.ts';
 
 const others = 100;

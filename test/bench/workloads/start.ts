@@ -1,7 +1,7 @@
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { figure } from '../figures.ts';
 import { openArena } from '../processes/arena.ts';
-import { residentOf } from '../processes/usage.ts';
-import { figure } from '../statistics.ts';
+import { residentOf } from '../processes/program.ts';
 import type { Measures, Workload } from './workload.ts';
 
 const [time, cpu, memory] = ['time until ready, s', 'CPU until ready, s', 'memory when ready, MB'] as const;

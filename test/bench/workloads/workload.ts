@@ -1,4 +1,4 @@
-import type { Absolute, Row } from '../row.ts';
+import type { Absolute, Row } from '../figures.ts';
 
 export interface Context {
   /** Sizes scaled down, to see that everything works: V8 has not optimised the programs, so goals and slopes mean nothing. */

@@ -7,7 +7,7 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
-import { percentile } from '../../bench/statistics.ts';
+import { percentile } from '../../bench/figures.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createLogReader } from '../logLines.ts';
 import { createRandom } from '../random.ts';

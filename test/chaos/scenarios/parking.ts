@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile } from '../../bench/statistics.ts';
+import { percentile } from '../../bench/figures.ts';
 import { grouped } from '../../support/observed.ts';
 import { checkLastLines, isNotParked } from '../counts.ts';
 import { handledBy, linesOf } from '../observe.ts';

@@ -2,8 +2,7 @@ import { delimiter, dirname } from 'node:path';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { evaluate } from '../../support/promql.ts';
-import type { Sample } from '../../support/promText.ts';
+import { evaluate, type Sample } from '../../support/prom.ts';
 import { type Addresses, type createDesk, followed, operatorsToken } from './desk.ts';
 import { type Ask, type Row, shortNames } from './table.ts';
 

@@ -7,7 +7,7 @@ import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { appendEvent } from '../../support/events.ts';
-import { parseMetrics, type Sample, sampleOf } from '../../support/promText.ts';
+import { parseMetrics, type Sample, sampleOf } from '../../support/prom.ts';
 import type { TestSandbox } from '../testSandbox.ts';
 
 // What an operator has: log, metrics, admin port and tap of an instance; and ways to make trouble in a sandbox.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readPage } from '../../docs/markdown.ts';
-import type { Sample } from '../../support/promText.ts';
+import type { Sample } from '../../support/prom.ts';
 import type { TestSandbox } from '../testSandbox.ts';
 import type { Asking } from './asking.ts';
 import { createDesk, createSenders } from './desk.ts';

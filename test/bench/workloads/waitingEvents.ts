@@ -1,19 +1,204 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAzurite } from '../../../sandbox/methods/azurite.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { createBlobs } from '../../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../../src/deadLetters/deadLetter.ts';
 import { timing } from '../../../src/settings/constants.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
+import { figure, type Row, ratios } from '../figures.ts';
+import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
 import type { Served } from '../processes/hub.ts';
-import { openStage, type Stage } from '../processes/stage.ts';
-import { untilAnswered } from '../processes/untilAnswered.ts';
-import { cpuOf, residentOf } from '../processes/usage.ts';
-import { figure, ratios } from '../statistics.ts';
+import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
 import type { Opener, Workload } from './workload.ts';
 
-const partitions = 4;
 const devices = 1_000;
+const partitions = 4;
+const backlogOf = (quick: boolean) => (quick ? 50_000 : 1_000_000);
+
+export const backlog: Workload = {
+  name: 'backlog',
+  about: 'events that wait when the service starts, one in twenty ours',
+  async run({ quick, progress }) {
+    const messages = backlogOf(quick);
+    const { most, cpu, perSecond, memory } = await read(projectDirectory, messages, progress);
+    return {
+      rows: [
+        { measure: 'most resident memory', figure: figure([most]), unit: 'MB', goal: { atMost: 200 } },
+        // The first third is start and warm-up. A quick run is over before there is a slope.
+        ...(quick ? [] : [slopeOf(memory.slice(memory.length / 3))]),
+      ],
+      absolute: [
+        {
+          program: 'service',
+          figures: [
+            { what: 'CPU', figure: figure([cpu]), unit: 'µs' },
+            { what: 'events', figure: figure([perSecond]), unit: '/s' },
+          ],
+        },
+      ],
+      notes: quick ? ['no slope: so few events are read within seconds'] : [],
+    };
+  },
+  versus: ({ quick, progress }) => ({
+    '': async (build) => ({
+      isNewEachTime: true,
+      async measure() {
+        const { most, cpu, perSecond } = await read(build, backlogOf(quick), progress);
+        return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
+      },
+      close: async () => {},
+    }),
+  }),
+};
+
+/** What it costs to read so many events that wait. */
+async function read(build: string, messages: number, progress: (what: string) => void) {
+  const stage = await openStage(devices, partitions);
+  try {
+    progress(`${messages} events are written`);
+    await stage.hub.call('send', { kind: 'update', messages, devices, oneIn: 20 });
+    progress(`${messages} events are read`);
+    const began = performance.now();
+    const program = await stage.start({ program: 'service', build });
+    const memory: { readonly at: number; readonly megabytes: number }[] = [];
+    await untilAnswered(stage.hub, program, () => {
+      memory.push({ at: (performance.now() - began) / 60_000, megabytes: residentOf(program.pid) });
+    });
+    const perSecond = (messages / (performance.now() - began)) * 1000;
+    const [most, cpu] = [residentOf(program.pid, 'VmHWM'), cpuOf(program.pid) / messages];
+    const { faults } = await stage.hub.call<Served>('served');
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    return { most, cpu, perSecond, memory };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Least squares, in megabytes a minute. */
+function slopeOf(points: readonly { readonly at: number; readonly megabytes: number }[]): Row {
+  const mean = (read: (point: (typeof points)[number]) => number) =>
+    points.reduce((sum, point) => sum + read(point), 0) / points.length;
+  const [at, megabytes] = [mean((point) => point.at), mean((point) => point.megabytes)];
+  const above = mean((point) => (point.at - at) * (point.megabytes - megabytes));
+  return {
+    measure: 'slope of it, later two thirds',
+    figure: figure([above / mean((point) => (point.at - at) ** 2)]),
+    unit: 'MB/min',
+    goal: { atMost: 5 },
+  };
+}
+
+/** No divisor of it is one of `oneIn`: each sends messages of ours. */
+const smallSenders = 997;
+
+const oneIn = 60;
+const held = 3_000;
+const smallOf = (quick: boolean) => (quick ? 240_000 : 1_000_000);
+
+export const smallEvents: Workload = {
+  name: 'small',
+  about: `events of 60 bytes, one in ${oneIn} ours; ${held} of these wait for a backend that is out`,
+  async run({ quick, progress }) {
+    const { resident, real, account } = await waitingIn(projectDirectory, smallOf(quick), progress);
+    return {
+      rows: [
+        { measure: `resident memory, ${held} waiting`, figure: figure([resident]), unit: 'MB' },
+        {
+          measure: 'account of memory / heap and buffers',
+          figure: figure([account / real]),
+          unit: '×',
+          goal: { atLeast: 0.85, atMost: 1.15 },
+        },
+      ],
+      absolute: [
+        {
+          program: 'service',
+          figures: [
+            { what: 'heap and buffers of what waits', figure: figure([real]), unit: 'MB' },
+            { what: 'account', figure: figure([account]), unit: 'MB' },
+          ],
+        },
+      ],
+      notes: [],
+    };
+  },
+  versus: ({ quick, progress }) => ({
+    '': async (build) => ({
+      isNewEachTime: true,
+      async measure() {
+        const { resident, real, account } = await waitingIn(build, smallOf(quick), progress);
+        return { 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account };
+      },
+      close: async () => {},
+    }),
+  }),
+};
+
+/** In megabytes: all of it, what the messages that wait hold of heap and buffers, and what the service says that they hold. */
+async function waitingIn(build: string, messages: number, progress: (what: string) => void) {
+  const stage = await openStage(smallSenders, partitions);
+  const { hub, backends } = stage;
+  try {
+    progress(`${messages} events are written`);
+    await backends.call('outAfter', Math.ceil(messages / oneIn) - held);
+    await hub.call('send', { kind: 'update', messages, devices: smallSenders, oneIn, isSmall: true });
+    progress(`${messages} events are read`);
+    const program = await stage.start({
+      program: 'service',
+      build,
+      nodeOptions: ['--expose-gc', `--import=${onDemand}`],
+    });
+    while ((await hub.call<number>('delivered')) < messages) {
+      program.requireAlive();
+      await sleep(100);
+    }
+    await untilQuiet(program.pid);
+    const resident = residentOf(program.pid);
+    const account = await accountOf(program);
+    const waiting = await heapAndBuffers(program);
+    await backends.call('outAfter', Number.MAX_SAFE_INTEGER);
+    await untilAnswered(hub, program);
+    await untilQuiet(program.pid);
+    const { faults } = await hub.call<Served>('served');
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    return { resident, account, real: waiting - (await heapAndBuffers(program)) };
+  } finally {
+    await stage.close();
+  }
+}
+
+const megabyte = 1024 * 1024;
+
+/** Collects garbage and writes what is left, whenever it is asked with a signal. */
+const onDemand = `data:text/javascript,${encodeURIComponent(`
+process.on('SIGUSR2', () => {
+  for (let times = 3; times > 0; times -= 1) gc();
+  const { heapUsed, external } = process.memoryUsage();
+  process.stdout.write(JSON.stringify({ bytesLeft: heapUsed + external }) + '\\n');
+});`)}`;
+
+async function heapAndBuffers({ pid, logFile, requireAlive }: RunningProgram): Promise<number> {
+  const said = () =>
+    [...readFileSync(logFile, 'utf8').matchAll(/"bytesLeft":(\d+)/g)].map(([, bytes]) => Number(bytes));
+  const before = said().length;
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    requireAlive();
+    const last = said();
+    if (last.length > before) return (last.at(-1) ?? 0) / megabyte;
+    await sleep(20);
+  }
+}
+
+async function accountOf({ url }: RunningProgram): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const parts = [...text.matchAll(/^device_messaging_held_bytes\{[^}]*\} (\S+)/gm)];
+  if (parts.length === 0) throw new Error('the service does not say how much it holds');
+  return parts.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / megabyte;
+}
+
 /** That the first owner handles before it is killed. */
 const handledBefore = 2_000;
 const lettersOfOthers = 1_000;
@@ -116,11 +301,11 @@ export const catchingUp: Workload = {
   versus: ({ quick }) => {
     const messages = quick ? 2_000 : 20_000;
     const services = names.filter((name) => name !== 'usual');
-    return Object.fromEntries(services.map((name) => [name, opener(cases[name], messages, shorterIf(quick))]));
+    return Object.fromEntries(services.map((name) => [name, ofCase(cases[name], messages, shorterIf(quick))]));
   },
 };
 
-const opener =
+const ofCase =
   (one: Case, messages: number, constants: Environment): Opener =>
   async (build) => ({
     isNewEachTime: true,
