@@ -186,7 +186,6 @@ function explained(headers: Schema): Schema {
   return { ...headers, properties: Object.fromEntries(properties) };
 }
 
-/** An entry of the document. */
 interface Message {
   readonly title: string;
   readonly summary: string;
@@ -213,7 +212,6 @@ const failures = Object.keys(resultCodes).filter((code): code is FailureCode => 
 const failureCode = named('failureCode', z.enum(failures), { description: 'docs/result-codes.md explains each.' });
 
 interface Exchange {
-  /** Name of the request's entry. */
   readonly request: string;
   readonly summary: string;
   /** Names of the entries of its acknowledgements. */
@@ -419,7 +417,6 @@ const address = (direction: string) => ({
   parameters: { deviceId: { description: 'Id of the device that is connected to the hub.' } },
 });
 
-/** The AsyncAPI document, as YAML. */
 export function asyncApiDocument(): string {
   const { requests, replies, exchanges, refusals, notifications, schemas } = describeMessages();
   const toDevice = { ...replies, ...refusals, ...notifications };

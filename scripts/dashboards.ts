@@ -1,4 +1,3 @@
-/** A graph of a dashboard. */
 interface Panel {
   readonly title: string;
   /** As Grafana calls it. */
@@ -221,7 +220,6 @@ const frontDoorDashboard: Dashboard = {
   ],
 };
 
-/** Dashboards for Grafana, from declarations. */
 export const dashboards = [serviceDashboard, frontDoorDashboard] as const;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Grafana
@@ -257,7 +255,6 @@ const written = ({ uid, title, panels }: Dashboard): string =>
     2,
   )}\n`;
 
-/** The files by their paths. */
 export const dashboardFiles: Readonly<Record<string, string>> = Object.fromEntries(
   dashboards.map((one) => [`deploy/monitoring/dashboards/${one.uid}.json`, written(one)]),
 );

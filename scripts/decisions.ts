@@ -1,4 +1,3 @@
-/** The pages that have decisions. */
 export const decisionPages = [
   'docs/decisions.md',
   'docs/performance.md',
@@ -9,7 +8,6 @@ export const decisionPages = [
 
 export interface Decision {
   readonly id: string;
-  /** With the id. */
   readonly heading: string;
 }
 

@@ -9,7 +9,7 @@ import { buildService } from '../sandbox/service/build.ts';
 import { spawn } from '../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
 import { obtainCommit } from './mixedVersions/obtainCommit.ts';
-import { lastRelease, releasesIn } from './release.ts';
+import { lastRelease, releasesIn } from './release/releases.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'earlier-'));
 

@@ -4,7 +4,7 @@ import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { faults, withFault } from '../test/mutants/faults.ts';
-import { changedSince } from './ci.ts';
+import { changedSince } from './ci/changes.ts';
 import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
 

@@ -16,7 +16,6 @@ const withoutRates = ({ workload, rows }: Measured) => ({
   rows: rows.filter(({ goal, unit }) => unit !== '/s' || goal !== undefined),
 });
 
-/** The page with its tables as they should be. */
 export const withTables = (page: string): string =>
   withTexts(page, {
     cost: costTable(now),

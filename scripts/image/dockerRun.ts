@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { readEnvFile } from '../../src/settings/variablesFile.ts';
 import { joinLines } from './dockerfile.ts';
 
-/** What a `docker run` line says about the container. */
 export interface DockerRun {
   readonly envFile: string;
   /** Set on the line itself. */

@@ -6,7 +6,6 @@ import { launcher } from '../../sandbox/state/directories.ts';
 import { projectOf } from '../../vitest.config.ts';
 import { testFilesReaching } from './reaching.ts';
 
-/** A change of one file. */
 export interface Mutant {
   readonly name: string;
   readonly file: string;
@@ -14,7 +13,6 @@ export interface Mutant {
   readonly text: string;
 }
 
-/** What came of it. */
 export interface Verdict {
   readonly mutant: Mutant;
   /** The first test that failed; absent when none did, or when it could not be tried. */
@@ -125,7 +123,6 @@ export interface Attempt {
   readonly testMs: number;
 }
 
-/** What came of it. */
 export interface Seen {
   /** The first file with a test that failed, or that could not be loaded; absent: all passed. */
   readonly failed?: { readonly testFile: string; readonly title: string; readonly why: string };

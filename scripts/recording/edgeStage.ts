@@ -7,7 +7,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
-import { connectModule, type Received, type TestModule } from '../../test/edge/support/module.ts';
+import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
 import { goodScrapes } from './episode.ts';
 import { createScraper } from './scraper.ts';
 import type { Scrapes } from './series.ts';
@@ -24,7 +24,6 @@ export interface EdgeEpisode {
   readonly answer?: (request: Received) => void;
   /** Method and files of the invocations. */
   readonly invocation?: (server: FileServer) => object;
-  /** Makes the trouble. */
   trouble?(stage: EdgeStage): Promise<void> | void;
 }
 

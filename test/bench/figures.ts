@@ -63,7 +63,6 @@ export interface Goal {
   readonly atMost?: number;
 }
 
-/** One line of the table: a measure of a workload, most often a ratio of two programs. */
 export interface Row {
   readonly measure: string;
   readonly figure: Figure;
@@ -71,6 +70,11 @@ export interface Row {
   readonly unit: Unit;
   readonly goal?: Goal;
 }
+
+export const row = (measure: string, figure: Figure, unit: Unit, goal?: Goal): Row => ({
+  ...{ measure, figure, unit },
+  ...(goal && { goal }),
+});
 
 /** What one program used in a workload. The machine's speed is in these figures: only ratios can be compared between runs. */
 export interface Absolute {
@@ -83,10 +87,8 @@ export interface Absolute {
 const isKept = ({ figure: { median }, goal: { atLeast = -Infinity, atMost = Infinity } = {} }: Row): boolean =>
   median >= atLeast && median <= atMost;
 
-/** The rows of a workload. */
 export type Rows = Pick<Measured, 'workload' | 'rows'>;
 
-/** What was measured. */
 export interface Measured extends Result {
   readonly workload: Pick<Workload, 'name' | 'about'>;
 }
@@ -101,7 +103,6 @@ function goalOf({ atLeast, atMost }: Goal): string {
   return atMost === undefined ? `≥ ${atLeast}` : `${atLeast}–${atMost}`;
 }
 
-/** A Markdown table with a line for each row. */
 export const tableOf = (measured: readonly Rows[]): string =>
   markdown([
     ['workload', 'measure', 'median (range)', 'goal', ''],
@@ -114,7 +115,7 @@ export const tableOf = (measured: readonly Rows[]): string =>
   ]);
 
 /** What lies behind the rows of a workload: a line for each program. */
-export const absoluteLines = ({ absolute, notes }: Result): string[] => [...absolute.map(lineOf), ...notes];
+export const absoluteLines = ({ absolute, notes = [] }: Result): string[] => [...absolute.map(lineOf), ...notes];
 
 function lineOf({ program, figures, limitedBy = [] }: Absolute): string {
   const words = figures.map(({ what, figure, unit }) => `${what} ${brief(figure.median)}${unit && ` ${unit}`}`);

@@ -11,17 +11,12 @@ import { percentile } from './figures.ts';
 import { inSandbox, valuesOrHelp } from './inSandbox.ts';
 
 export interface LoadOptions {
-  /** Devices with one message each, for which each call of a backend takes eight seconds. */
   readonly slow: number;
-  /** Devices with quick messages. */
   readonly quick: number;
-  /** Of each quick device, at once. */
   readonly messages: number;
   /** Instead of these, each quick device sends one each so many milliseconds, until all others are answered. */
   readonly everyMs: number;
-  /** Of each call for a quick device. */
   readonly callMs: number;
-  /** Whether there is a message that ends the process. */
   readonly hasFatal: boolean;
   /** Whether it ends the process only after its first call has been waiting for some time. */
   readonly isFatalLate: boolean;
@@ -29,14 +24,12 @@ export interface LoadOptions {
 
 export interface Load {
   readonly kinds: readonly Kind[];
-  /** Sent so far. */
   sent(): number;
   answered(): number;
   isDone(): boolean;
   close(): void;
 }
 
-/** Messages of one kind of device. */
 export interface Kind {
   readonly name: string;
   /** Correlation id → when it was sent (milliseconds), of those without an answer. */
@@ -213,7 +206,6 @@ async function run(sandbox: Sandbox, directory: string): Promise<boolean> {
   }
 }
 
-/** Until every message is answered. */
 async function watch(load: Load, instances: readonly Restarting[], began: number): Promise<void> {
   const seconds = () => (performance.now() - began) / 1_000;
   const isOver = () => load.isDone() || seconds() > Number(values.seconds);

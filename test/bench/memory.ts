@@ -46,7 +46,6 @@ interface Watch {
   readonly seconds: string;
   readonly limit: string;
   readonly devices: readonly string[];
-  /** Puts messages into the hub before the service starts. */
   readonly fill: (partitions: Sandbox['hub']['partitions']) => void;
   /** Takes a device for which a backend was called with PUT. */
   readonly onPut: (device: string, seconds: number) => void;

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
-import { runStep } from '../../scripts/ci.ts';
+import { runStep } from '../../scripts/ci/step.ts';
 import { withFault } from '../mutants/faults.ts';
 import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';
@@ -66,7 +66,6 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   }
 }
 
-/** @throws Error with what it says, when it fails */
 async function runScript(cwd: string, signal: AbortSignal, ...script: readonly string[]): Promise<void> {
   const said: Uint8Array[] = [];
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);

@@ -92,7 +92,6 @@ const holding = (change: Partial<State>) => ({ state: new Map([['d', { ...stored
 const pumpIs = (version: number, mark: string) => holding({ objects: { ...stored.objects, o: { version, mark } } });
 const without = <T extends { id: string }>(list: readonly T[], ...ids: string[]) =>
   list.filter(({ id }) => !ids.includes(id));
-/** The line about one message, changed. */
 const logged = (id: string, change: Partial<Handled>) =>
   handled.map((line) => (line.id === id ? { ...line, ...change } : line));
 /** The first reply to one message that `isMeant`, changed; left out when there is no change. */

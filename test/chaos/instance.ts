@@ -32,7 +32,6 @@ export interface Instance {
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
   lines(): Promise<Record<string, unknown>[]>;
-  /** Its metrics in the text format of Prometheus. */
   metrics(): Promise<string>;
 }
 
@@ -43,7 +42,6 @@ export function createInstance(options: {
   readonly serviceDirectory: string;
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** A message has ended the process. */
   onFatalEnd(): void;
 }): Instance {
   const { directory, serviceDirectory, url, environment, onFatalEnd } = options;

@@ -3,7 +3,6 @@ import { firstSeed } from '../support/seed.ts';
 import { scenarios } from './scenarios/index.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 
-/** What is asked for on the command line. */
 export interface Options {
   readonly seeds: readonly number[];
   readonly sabotage: boolean;

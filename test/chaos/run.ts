@@ -16,7 +16,6 @@ import { isOurs, type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
 import { connected, createWorkload, type Sender } from './workload.ts';
 
-/** What came of one seed. */
 export interface Outcome {
   readonly seed: number;
   readonly findings: readonly Finding[];
@@ -31,7 +30,6 @@ export interface Outcome {
 
 export interface RunOptions {
   readonly seed: number;
-  /** Logs and the history go here. */
   readonly directory: string;
   readonly hubDirectory: string;
   readonly serviceDirectory: string;

@@ -88,7 +88,6 @@ export interface Span {
 }
 
 export interface StageOptions {
-  /** For logs, checkpoints and so on. */
   readonly directory: string;
   /** For keys and certificates of the hub, which runs may share. */
   readonly hubDirectory: string;
@@ -101,7 +100,6 @@ export interface StageOptions {
   readonly connected: readonly string[];
   /** How many of these have a connection of their own. */
   readonly realDevices: number;
-  /** What the instances have parked. */
   readonly letters: () => Promise<DeadLetter[]>;
   /** Their storage account: then they have their secrets in files. */
   readonly storage?: Storage;

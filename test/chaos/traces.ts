@@ -1,7 +1,6 @@
 import { grouped } from '../support/observed.ts';
 import type { Handled, History, Sent, Told } from './history.ts';
 
-/** What one message has come to. */
 export interface Traces {
   readonly sent: Sent;
   readonly effects: number;

@@ -8,7 +8,6 @@ import { type Outcome, run } from './run.ts';
 import { type Sabotage, sabotages } from './sabotages.ts';
 import { openStorage, type Storage } from './storage.ts';
 
-/** What several runs have in common. */
 export interface Trials {
   readonly seeds: readonly number[];
   /** Runs at the same time. */

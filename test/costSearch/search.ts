@@ -40,7 +40,6 @@ export function countSteps(): (size: Size) => string[] {
 }
 
 interface SearchOptions {
-  /** From where it goes on. */
   readonly sitting: Sitting;
   /** Of all sittings. */
   readonly minutes: number;

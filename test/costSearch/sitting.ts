@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { firstSeed } from '../support/seed.ts';
 import type { Recipe } from './recipe.ts';
 
-/** The worst message of its kind so far. */
 export interface Find {
   readonly recipe: Recipe;
   /** Of what it may cost. */
@@ -70,7 +69,6 @@ function read(file: string): string | undefined {
   }
 }
 
-/** What is asked for on the command line. */
 interface Options {
   /** Those of earlier sittings included. */
   readonly minutes: number;

@@ -9,7 +9,6 @@ import { createFakeHub } from '../hub/support/fakeHub.ts';
 import { type Counts, createCounts, lifeOf, overNetwork, type Process } from './run.ts';
 import type { VirtualTime } from './world.ts';
 
-/** The hub of the simulated world: its partitions, its properties, and how many replies it takes. */
 export interface Hub {
   append(partition: string, device: string): number;
   /** For a process, the connection string of its clients. */
@@ -20,7 +19,6 @@ export interface Hub {
   readerOf(partition: string): Process | undefined;
   /** Questions for the properties of a partition: the namespace answers 50 a second of all clients together. */
   readonly questions: Counts;
-  /** Replies taken. */
   readonly replies: Counts;
   end(): void;
 }

@@ -130,7 +130,6 @@ export interface Surroundings {
   readonly costs: Costs;
 }
 
-/** What a message takes. */
 export interface Costs {
   /** Milliseconds of the instance's one core. */
   readonly workMs: number;

@@ -95,7 +95,6 @@ function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOpti
   };
 }
 
-/** What happens, second by second. */
 export interface Counts {
   count(): void;
   /** How many in each second from one to another time, in milliseconds. */
@@ -118,7 +117,6 @@ export function createCounts(now: () => number): Counts {
   };
 }
 
-/** What a scenario has shown. */
 export interface Outcome {
   readonly name: string;
   readonly instances: number;

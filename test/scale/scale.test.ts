@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createRandom } from '../chaos/random.ts';
-import { faultsOf, readOptions } from './main.ts';
+import { readOptions } from './options.ts';
+import { faultsOf } from './outcome.ts';
 import { createProcess, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
 import { beginVirtualTime, createAccount, type VirtualTime } from './world.ts';

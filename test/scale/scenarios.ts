@@ -44,7 +44,6 @@ async function crash(world: World): Promise<void> {
   world.cluster.kill(anyOf(world));
 }
 
-/** By name. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'start of all': { about: 'all instances start within 5 s; there is no checkpoint', before: 0, play: startMany },
   'rolling update': {

@@ -148,7 +148,6 @@ export function beginVirtualTime(random: () => number): VirtualTime {
   };
 }
 
-/** A storage account in memory. */
 export interface Account {
   accessFrom(process: Process): AccountAccess;
   readonly requests: Counts;

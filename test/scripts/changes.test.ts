@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeOf } from '../../scripts/ci.ts';
+import { changeOf } from '../../scripts/ci/changes.ts';
 
 const card = 'src/messages/type.create.ts';
 const reader = 'src/protocol/envelope.ts';

@@ -4,17 +4,10 @@ import { cpSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import {
-  alreadyReleased,
-  besides,
-  lastRelease,
-  ofImage,
-  otherVersions,
-  pack,
-  parseReleases,
-  releasesIn,
-  sectionOf,
-} from '../../scripts/release.ts';
+import { sectionOf } from '../../scripts/release/changelog.ts';
+import { alreadyReleased, lastRelease, parseReleases, releasesIn } from '../../scripts/release/releases.ts';
+import { besides, ofImage, pack } from '../../scripts/release/tarball.ts';
+import { otherVersions } from '../../scripts/release/versions.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { summarize } from '../../scripts/ci.ts';
+import { summarize } from '../../scripts/ci/report.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'report-')));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { runStep, type StepOptions } from '../../scripts/ci.ts';
+import { runStep, type StepOptions } from '../../scripts/ci/step.ts';
 import { running } from '../support/processes.ts';
 
 const directory = folderForEach('step');

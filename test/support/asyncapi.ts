@@ -5,7 +5,6 @@ import { parse } from 'yaml';
 import { asyncApiFile } from '../../scripts/asyncapi.ts';
 import { type Properties, textProperties } from '../../src/protocol/properties.ts';
 
-/** A message on its way between a device and the service. */
 export interface Message {
   readonly direction: 'deviceToCloud' | 'cloudToDevice';
   readonly properties: Readonly<Record<string, unknown>>;

@@ -25,7 +25,6 @@ export interface ConnectProxy {
   readonly asked: readonly string[];
   /** Ports from which it has connected to addresses. */
   readonly ports: ReadonlySet<number | undefined>;
-  /** Connections that are there. */
   open(): number;
   behave(how: ProxyBehaviour): void;
   /** Ends the connections that it has led somewhere; returns how many. */

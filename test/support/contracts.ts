@@ -52,7 +52,6 @@ interface Contract {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Reads one OpenAPI document and compiles its schemas on first use. */
 function readContract(file: string) {
   const url = new URL(`../../docs/contracts/${file}.openapi.yaml`, import.meta.url);
   const contract: Contract = parse(readFileSync(url, 'utf8'));

@@ -23,18 +23,14 @@ import { arrivalOf, forever, wire } from './wiring.ts';
 
 export interface Dispatched {
   readonly handled: boolean;
-  /** What was handed to the hub, in order. */
   readonly replies: readonly Reply[];
-  /** What was kept as dead letters. */
   readonly parked: readonly DeadLetter[];
   /** Ids of the dead letters that were to be removed. */
   readonly removed: readonly string[];
   readonly logged: readonly Record<string, unknown>[];
-  /** Everything that was written to the log, as text. */
   readonly logText: string;
   readonly counters: Readonly<Record<string, number>>;
   readonly meter: MeterWithReadings;
-  /** What the backends were asked. */
   readonly calls: readonly ReceivedCall[];
   /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
   readonly givenBack: readonly number[];
@@ -158,7 +154,6 @@ const asSent = ({ properties = {}, body }: HubEvent) => ({
   body: body instanceof Uint8Array ? body : String(body),
 });
 
-/** The backend that has a path. */
 export function backendOf(path: string): BackendName {
   if (path.startsWith('/devices')) return 'principalManager';
   return path.startsWith('/modelDefinitions') ? 'typeRegistry' : 'informationModel';

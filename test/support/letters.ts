@@ -6,7 +6,6 @@ import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetters/choice.ts';
 import { hubEvent } from './events.ts';
 
-/** Room for a test. */
 const roomy: DeadLetterLimits = {
   deviceLetters: 10,
   maxLetters: 100,

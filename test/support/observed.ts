@@ -2,7 +2,6 @@ import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import type { MetricName } from '../../src/metrics/metrics.ts';
 import type { Course } from '../../src/observing/course.ts';
 
-/** A log that keeps its lines. */
 export function recordingLog() {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const at = (level: string) => (fields: object, message: string) => {
@@ -39,7 +38,6 @@ export const courseOf = (changes: Partial<Course> = {}): Course => ({
   ...changes,
 });
 
-/** The things in groups, each in order. */
 export function grouped<T, K>(things: readonly T[], keyOf: (thing: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const thing of things) {

@@ -68,7 +68,6 @@ const metricsRequest = z.strictObject({
   ),
 });
 
-/** The metrics of one request. */
 export type CollectedMetrics = z.infer<typeof metricsRequest>;
 
 /** A request to `/v1/metrics`. @throws Error when it is not one */

@@ -1,4 +1,3 @@
-/** A line of the text format of Prometheus. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

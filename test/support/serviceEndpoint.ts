@@ -4,7 +4,6 @@ import iothub from 'azure-iothub';
 import rhea, { type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { withSettings } from '../../iot-hub-emulator/test/support/clients.ts';
 
-/** What the endpoint does with a message. */
 export type Disposition =
   | 'accept'
   | 'release'
@@ -19,7 +18,6 @@ export type Disposition =
 export interface ServiceEndpoint {
   /** Bodies that arrived, in order. */
   readonly received: readonly string[];
-  /** The messages that arrived, in order. */
   readonly messages: readonly Message[];
   connections(): number;
   /** How often bytes arrived. */

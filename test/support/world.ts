@@ -33,7 +33,6 @@ export const pumpType = {
   reply: [200, { model: 'svc.device', typeId: 'pump', version: '1.0.0', uniqueProperties: ['serial'] }],
 } as const;
 
-/** An error answer of a backend. */
 export const problem = (status: number, title: string, meta: object = {}) =>
   [status, { errors: [{ code: String(status), title, detail: 'as it is', id: pumpId, meta }] }] as const;
 

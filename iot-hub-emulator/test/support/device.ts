@@ -8,7 +8,6 @@ import { signSas } from '../../src/identity/sas.ts';
 /** A device that speaks MQTT packet by packet, and can misbehave. */
 export type RawDevice = Awaited<ReturnType<typeof rawDevice>>;
 
-/** Open a TLS connection to the MQTT port. */
 export async function rawDevice(hub: Hub) {
   const ca = readFileSync(hub.caFile);
   const socket = connect({ port: hub.ports.mqtts, host: '127.0.0.1', ca, servername: 'localhost' });
@@ -60,7 +59,6 @@ export function connectPacket(hub: Hub, deviceId: string, changes: Partial<IConn
   };
 }
 
-/** A raw device that is connected as `deviceId`. */
 export async function connectedDevice(
   hub: Hub,
   deviceId: string,

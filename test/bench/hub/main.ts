@@ -25,7 +25,6 @@ export interface HubUnderLoad extends HubUnderLoadDescription {
   stop(): Promise<void>;
 }
 
-/** Start one with so many devices, `device-0` and on. */
 export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
   const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', [
@@ -69,7 +68,6 @@ async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<
   return connection;
 }
 
-/** Receive so many events of a partition from the start. */
 export async function receive(hub: HubUnderLoad, partition: number, count: number): Promise<void> {
   if (count === 0) return;
   const connection = await connected(hub, 'events');
@@ -121,7 +119,6 @@ const key = Buffer.alloc(32, 1).toString('base64');
 
 const contexts = new Map<string, SecureContext>();
 
-/** Connect as a device of the hub and log in. */
 export async function connectDevice(hub: HubUnderLoad, deviceId: string): Promise<MqttDevice> {
   const secureContext = contexts.get(hub.caFile) ?? createSecureContext({ ca: readFileSync(hub.caFile) });
   contexts.set(hub.caFile, secureContext);
@@ -162,7 +159,6 @@ export async function connectDevice(hub: HubUnderLoad, deviceId: string): Promis
   return device;
 }
 
-/** The bytes of an event of so many bytes. */
 export const publication = (deviceId: string, size: number, messageId: number): Buffer =>
   generate({
     cmd: 'publish',

@@ -95,9 +95,7 @@ export interface Arena {
   run(load: Load): Promise<Cost>;
   /** Waits until the load that was sent last is served. */
   served(load: Load): Promise<Served>;
-  /** Answers of the backends take so long from now on, in ms. */
   delay(ms: number): Promise<void>;
-  /** Calls for this device are not answered any more. */
   hang(device: string): Promise<void>;
   effects(): Promise<Effects>;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 import { absoluteOf, type Contestant, checkEffects, compare, cpuRatio, inArena, requireRight } from '../compare.ts';
-import { figure, ratios } from '../figures.ts';
+import { figure, ratios, row } from '../figures.ts';
 import { type Cost, openArena } from '../processes/arena.ts';
 import { startChild } from '../processes/child.ts';
 import type { CollectorDescription } from '../processes/collector.ts';
@@ -39,9 +39,8 @@ export const metrics: Workload = {
     }
     const figure = ratios(byRound(costs.with), byRound(costs.without));
     return {
-      rows: [{ measure: 'CPU, with / without metrics', figure, unit: '×', goal: { atMost: 1.03 } }],
+      rows: [row('CPU, with / without metrics', figure, '×', { atMost: 1.03 })],
       absolute: absoluteOf({ 'with metrics': costs.with, 'without metrics': costs.without }),
-      notes: [],
     };
   },
 };
@@ -119,16 +118,11 @@ export const tracing: Workload = {
         await Promise.all(names.map(async (name) => [name, await spansOf(name)] as const)),
       );
       return {
-        rows: names.map((name) => ({
-          measure: `CPU, ${name} / untraced`,
-          figure: cpuRatio(costs, name, 'untraced'),
-          unit: '×',
-        })),
+        rows: names.map((name) => row(`CPU, ${name} / untraced`, cpuRatio(costs, name, 'untraced'), '×')),
         absolute: absoluteOf(costs).map(({ figures, ...program }) => ({
           ...program,
           figures: [...figures, { what: 'spans', figure: figure([spans.get(program.program) ?? 0]), unit: '' }],
         })),
-        notes: [],
       };
     } finally {
       await collector.stop();

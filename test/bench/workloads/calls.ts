@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { type Absolute, figure, type Row, ratios } from '../figures.ts';
+import { type Absolute, figure, type Row, ratios, row } from '../figures.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';
 import type { StageDescription } from '../processes/methodsStage.ts';
@@ -111,13 +111,8 @@ export const methods: Workload = {
     }
     return {
       rows: [
-        {
-          measure: 'CPU, front door / bare handler',
-          figure: ratios(cpu['front door'], cpu.bare),
-          unit: '×',
-          goal: { atMost: 2 },
-        },
-        { measure: `memory, ${heldCalls} calls in flight`, figure: figure(held), unit: 'MB' },
+        row('CPU, front door / bare handler', ratios(cpu['front door'], cpu.bare), '×', { atMost: 2 }),
+        row(`memory, ${heldCalls} calls in flight`, figure(held), 'MB'),
       ],
       absolute: (['front door', 'bare'] as const).map((program) => ({
         program,
@@ -198,10 +193,10 @@ export const edge: Workload = {
     const of = (name: keyof (typeof measured)[number]) => figure(measured.map((one) => one[name]));
     return {
       rows: [
-        { measure: 'calls, whole chain', figure: of(perSecond), unit: '/s' },
-        { measure: 'CPU of the edge proxy for each call', figure: of(cpuOfProxy), unit: 'µs' },
-        { measure: 'CPU of the front door for each call', figure: of(cpuOfDoor), unit: 'µs' },
-        { measure: `memory of the edge proxy, ${edgeInFlight} calls in flight`, figure: of(held), unit: 'MB' },
+        row('calls, whole chain', of(perSecond), '/s'),
+        row('CPU of the edge proxy for each call', of(cpuOfProxy), 'µs'),
+        row('CPU of the front door for each call', of(cpuOfDoor), 'µs'),
+        row(`memory of the edge proxy, ${edgeInFlight} calls in flight`, of(held), 'MB'),
       ],
       absolute: [],
       notes: [`edge proxy: ${chain.idle.toFixed(0)} MB before the first call`],
@@ -259,14 +254,11 @@ export const http: Workload = {
       await Promise.all([backends, clients.ours, clients.undici].map((child) => child.stop()));
     }
     return {
-      rows: [
-        { measure: 'CPU, our client / undici', figure: ratios(cpu.ours, cpu.undici), unit: '×', goal: { atMost: 1.6 } },
-      ],
+      rows: [row('CPU, our client / undici', ratios(cpu.ours, cpu.undici), '×', { atMost: 1.6 })],
       absolute: (['ours', 'undici'] as const).map((program) => ({
         program,
         figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
       })),
-      notes: [],
     };
   },
   versus: (context) => ({ '': ofClient(context) }),
@@ -315,12 +307,9 @@ export const keys: Workload = {
           if (round > 0) walls.push(measured);
         }
         const [engine, pool] = [walls.map(({ engine }) => engine), walls.map(({ pool }) => pool)];
-        rows.push({
-          measure: `wall, engine / promise pool, ${inFlight} in flight`,
-          figure: ratios(engine, pool),
-          unit: '×',
-          goal: { atMost: 1.1 },
-        });
+        rows.push(
+          row(`wall, engine / promise pool, ${inFlight} in flight`, ratios(engine, pool), '×', { atMost: 1.1 }),
+        );
         absolute.push({
           program: `${inFlight} in flight`,
           figures: [
@@ -332,7 +321,7 @@ export const keys: Workload = {
     } finally {
       await program.stop();
     }
-    return { rows, absolute, notes: [] };
+    return { rows, absolute };
   },
   versus: (context) =>
     Object.fromEntries(inFlights.map((inFlight) => [`${inFlight} in flight`, ofEngine(inFlight, context)])),

@@ -1,5 +1,5 @@
 import { absoluteOf, type Contestant, compare, cpuRatio, inArena, throughputOf } from '../compare.ts';
-import { figure, type Goal, percentile, type Row, ratios } from '../figures.ts';
+import { figure, type Goal, percentile, type Row, ratios, row } from '../figures.ts';
 import type { Arena, Cost } from '../processes/arena.ts';
 import type { Kind } from '../processes/messages.ts';
 import { serviceV8 } from '../processes/serviceV8.ts';
@@ -24,16 +24,8 @@ export const skip: Workload = {
   async run(context) {
     const costs = await compare({ service: skipping('service', context), 'no-op': skipping('idle', context) }, context);
     return {
-      rows: [
-        {
-          measure: 'CPU, service / no-op consumer',
-          figure: cpuRatio(costs, 'service', 'no-op'),
-          unit: '×',
-          goal: { atMost: 1.05 },
-        },
-      ],
+      rows: [row('CPU, service / no-op consumer', cpuRatio(costs, 'service', 'no-op'), '×', { atMost: 1.05 })],
       absolute: absoluteOf(costs),
-      notes: [],
     };
   },
   versus: (context) => ({ '': inArena(skipping('service', context)) }),
@@ -72,18 +64,15 @@ export const update: Workload = {
       context,
     );
     const speed = ratios(throughputOf(costs.service), throughputOf(costs.usual));
-    const ratio = (above: keyof typeof costs, below: keyof typeof costs) => ({
-      measure: `CPU, ${above} / ${below}`,
-      figure: cpuRatio(costs, above, below),
-      unit: '×' as const,
-    });
+    const ratio = (above: keyof typeof costs, below: keyof typeof costs) =>
+      row(`CPU, ${above} / ${below}`, cpuRatio(costs, above, below), '×');
     return {
       rows: [
         { ...ratio('service', 'floor'), goal: { atMost: 2 } },
         ratio('service', 'floor with our V8'),
         { ...ratio('usual', 'service'), goal: { atLeast: 2.5 } },
         ratio('usual with our V8', 'service'),
-        { measure: 'throughput, service / usual', figure: speed, unit: '×', goal: { atLeast: 2.5 } },
+        row('throughput, service / usual', speed, '×', { atLeast: 2.5 }),
       ],
       absolute: absoluteOf(costs),
       notes: [`our V8: ${serviceV8.join(' ')}`],
@@ -119,16 +108,10 @@ export const create: Workload = {
     );
     return {
       rows: [
-        {
-          measure: 'CPU, service / floor',
-          figure: cpuRatio(costs, 'service', 'floor'),
-          unit: '×',
-          goal: { atMost: 2.3 },
-        },
-        { measure: 'CPU, usual / service', figure: cpuRatio(costs, 'usual', 'service'), unit: '×' },
+        row('CPU, service / floor', cpuRatio(costs, 'service', 'floor'), '×', { atMost: 2.3 }),
+        row('CPU, usual / service', cpuRatio(costs, 'usual', 'service'), '×'),
       ],
       absolute: absoluteOf(costs),
-      notes: [],
     };
   },
   versus: (context) => ({ '': inArena(creating('service', creationsOf(context), measurements)) }),
@@ -146,7 +129,7 @@ export const waiting: Workload = {
   async run(context) {
     const few = await measure(4, context, { atLeast: 20 });
     const many = await measure(32, context); // the usual program handles partitions side by side
-    return { rows: [...few.rows, ...many.rows], absolute: [...few.absolute, ...many.absolute], notes: [] };
+    return { rows: [...few.rows, ...many.rows], absolute: [...few.absolute, ...many.absolute] };
   },
   versus: (context) =>
     Object.fromEntries(
@@ -165,7 +148,7 @@ const serviceWith = (partitions: number, { quick }: Context): Contestant => ({
   load: load(quick ? 1_500 : 15_000),
 });
 
-async function measure(partitions: number, context: Context, goal?: Goal): Promise<Omit<Result, 'notes'>> {
+async function measure(partitions: number, context: Context, goal?: Goal): Promise<Result> {
   const service = serviceWith(partitions, context);
   const usual = {
     options: { program: 'usual', devices, partitions },
@@ -185,12 +168,7 @@ async function measure(partitions: number, context: Context, goal?: Goal): Promi
         unit: '×',
         ...(goal && { goal }),
       },
-      {
-        measure: `throughput / what is possible, ${partitions} partitions`,
-        figure: ratios(speed, possible),
-        unit: '×',
-        goal: { atLeast: 0.8 },
-      },
+      row(`throughput / what is possible, ${partitions} partitions`, ratios(speed, possible), '×', { atLeast: 0.8 }),
     ],
     absolute: absoluteOf(costs).map(({ program, ...used }) => ({ program: `${program}, ${partitions}`, ...used })),
   };
@@ -217,14 +195,17 @@ export const growth: Workload = {
     const contestants = fleets.map((devices) => [nameOf(devices), ofDevices(devices, context)] as const);
     const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
     return {
-      rows: fleets.slice(1).map((devices) => ({
-        measure: `CPU, ${nameOf(devices)} / ${nameOf(usualFleet)}`,
-        figure: cpuRatio(costs, nameOf(devices), nameOf(usualFleet)),
-        unit: '×',
-        goal: { atLeast: 0.85, atMost: 1.15 },
-      })),
+      rows: fleets
+        .slice(1)
+        .map((devices) =>
+          row(
+            `CPU, ${nameOf(devices)} / ${nameOf(usualFleet)}`,
+            cpuRatio(costs, nameOf(devices), nameOf(usualFleet)),
+            '×',
+            { atLeast: 0.85, atMost: 1.15 },
+          ),
+        ),
       absolute: absoluteOf(costs),
-      notes: [],
     };
   },
   versus: (context) =>
@@ -252,8 +233,8 @@ export const latency: Workload = {
       figure(costs.map(({ latencies }) => percentile(latencies, share)));
     return {
       rows: [
-        { measure: 'p50', figure: at(costs.service, 0.5), unit: 'ms', goal: { atMost: 6 } },
-        { measure: 'p99', figure: at(costs.service, 0.99), unit: 'ms', goal: { atMost: 20 } },
+        row('p50', at(costs.service, 0.5), 'ms', { atMost: 6 }),
+        row('p99', at(costs.service, 0.99), 'ms', { atMost: 20 }),
       ],
       absolute: (['service', 'rhea'] as const).map((program) => ({
         program,
@@ -262,7 +243,6 @@ export const latency: Workload = {
           { what: 'p99', figure: at(costs[program], 0.99), unit: 'ms' },
         ],
       })),
-      notes: [],
     };
   },
   versus: (context) => ({ '': inArena(steady('service', context)) }),
@@ -284,7 +264,7 @@ export const partitions: Workload = {
   async run(context) {
     const update = await measureKind('update', context);
     const skip = await measureKind('telemetry', context);
-    return { rows: [...update.rows, ...skip.rows], absolute: [...update.absolute, ...skip.absolute], notes: [] };
+    return { rows: [...update.rows, ...skip.rows], absolute: [...update.absolute, ...skip.absolute] };
   },
   versus: (context) =>
     Object.fromEntries(
@@ -305,7 +285,7 @@ function contestantsOf(kind: keyof typeof kinds, { quick }: Context): readonly (
   return sizes.map((size) => [partitionsOf(kind, size), contestant(size)]);
 }
 
-async function measureKind(kind: keyof typeof kinds, context: Context): Promise<Omit<Result, 'notes'>> {
+async function measureKind(kind: keyof typeof kinds, context: Context): Promise<Result> {
   const rounds = Math.ceil(context.rounds / 2);
   const costs = await compare(Object.fromEntries(contestantsOf(kind, context)), { ...context, rounds });
   const rows = sizes.map((size): Row => {

@@ -7,11 +7,11 @@ import { idOf, print } from '../../../src/deadLetters/deadLetter.ts';
 import { timing } from '../../../src/settings/constants.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
-import { figure, type Row, ratios } from '../figures.ts';
+import { figure, type Row, ratios, row } from '../figures.ts';
 import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
 import type { Served } from '../processes/hub.ts';
 import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
-import type { Opener, Workload } from './workload.ts';
+import { anew, type Opener, type Workload } from './workload.ts';
 
 const devices = 1_000;
 const partitions = 4;
@@ -25,7 +25,7 @@ export const backlog: Workload = {
     const { most, cpu, perSecond, memory } = await read(projectDirectory, messages, progress);
     return {
       rows: [
-        { measure: 'most resident memory', figure: figure([most]), unit: 'MB', goal: { atMost: 200 } },
+        row('most resident memory', figure([most]), 'MB', { atMost: 200 }),
         // The first third is start and warm-up. A quick run is over before there is a slope.
         ...(quick ? [] : [slopeOf(memory.slice(memory.length / 3))]),
       ],
@@ -42,13 +42,9 @@ export const backlog: Workload = {
     };
   },
   versus: ({ quick, progress }) => ({
-    '': async (build) => ({
-      isNewEachTime: true,
-      async measure() {
-        const { most, cpu, perSecond } = await read(build, backlogOf(quick), progress);
-        return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
-      },
-      close: async () => {},
+    '': anew(async (build) => {
+      const { most, cpu, perSecond } = await read(build, backlogOf(quick), progress);
+      return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
     }),
   }),
 };
@@ -82,12 +78,9 @@ function slopeOf(points: readonly { readonly at: number; readonly megabytes: num
     points.reduce((sum, point) => sum + read(point), 0) / points.length;
   const [at, megabytes] = [mean((point) => point.at), mean((point) => point.megabytes)];
   const above = mean((point) => (point.at - at) * (point.megabytes - megabytes));
-  return {
-    measure: 'slope of it, later two thirds',
-    figure: figure([above / mean((point) => (point.at - at) ** 2)]),
-    unit: 'MB/min',
-    goal: { atMost: 5 },
-  };
+  return row('slope of it, later two thirds', figure([above / mean((point) => (point.at - at) ** 2)]), 'MB/min', {
+    atMost: 5,
+  });
 }
 
 /** No divisor of it is one of `oneIn`: each sends messages of ours. */
@@ -104,13 +97,8 @@ export const smallEvents: Workload = {
     const { resident, real, account } = await waitingIn(projectDirectory, smallOf(quick), progress);
     return {
       rows: [
-        { measure: `resident memory, ${held} waiting`, figure: figure([resident]), unit: 'MB' },
-        {
-          measure: 'account of memory / heap and buffers',
-          figure: figure([account / real]),
-          unit: '×',
-          goal: { atLeast: 0.85, atMost: 1.15 },
-        },
+        row(`resident memory, ${held} waiting`, figure([resident]), 'MB'),
+        row('account of memory / heap and buffers', figure([account / real]), '×', { atLeast: 0.85, atMost: 1.15 }),
       ],
       absolute: [
         {
@@ -121,17 +109,12 @@ export const smallEvents: Workload = {
           ],
         },
       ],
-      notes: [],
     };
   },
   versus: ({ quick, progress }) => ({
-    '': async (build) => ({
-      isNewEachTime: true,
-      async measure() {
-        const { resident, real, account } = await waitingIn(build, smallOf(quick), progress);
-        return { 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account };
-      },
-      close: async () => {},
+    '': anew(async (build) => {
+      const { resident, real, account } = await waitingIn(build, smallOf(quick), progress);
+      return { 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account };
     }),
   }),
 };
@@ -259,31 +242,17 @@ export const catchingUp: Workload = {
     const services = names.filter((name) => name !== 'usual');
     return {
       rows: [
-        {
-          measure: 'CPU, usual / service',
-          figure: cpu('usual', 'cold start, file'),
-          unit: '×',
-          goal: { atLeast: 2.2 },
-        },
-        {
-          measure: `CPU, with ${lettersOfOthers.toLocaleString('en')} dead letters in blobs / without`,
-          figure: cpu('cold start, dead letters in blobs', 'cold start, blob'),
-          unit: '×',
-          goal: { atMost: 1.1 },
-        },
-        {
-          measure: 'CPU, blob / file, cold start',
-          figure: cpu('cold start, blob', 'cold start, file'),
-          unit: '×',
-          goal: { atMost: 1.1 },
-        },
-        { measure: 'CPU, take-over / cold start, file', figure: cpu('take-over, file', 'cold start, file'), unit: '×' },
-        { measure: 'CPU, take-over / cold start, blob', figure: cpu('take-over, blob', 'cold start, blob'), unit: '×' },
-        ...services.map((name) => ({
-          measure: `messages, ${name}`,
-          figure: figure(of(name, ({ perSecond }) => perSecond)),
-          unit: '/s' as const,
-        })),
+        row('CPU, usual / service', cpu('usual', 'cold start, file'), '×', { atLeast: 2.2 }),
+        row(
+          `CPU, with ${lettersOfOthers.toLocaleString('en')} dead letters in blobs / without`,
+          cpu('cold start, dead letters in blobs', 'cold start, blob'),
+          '×',
+          { atMost: 1.1 },
+        ),
+        row('CPU, blob / file, cold start', cpu('cold start, blob', 'cold start, file'), '×', { atMost: 1.1 }),
+        row('CPU, take-over / cold start, file', cpu('take-over, file', 'cold start, file'), '×'),
+        row('CPU, take-over / cold start, blob', cpu('take-over, blob', 'cold start, blob'), '×'),
+        ...services.map((name) => row(`messages, ${name}`, figure(of(name, ({ perSecond }) => perSecond)), '/s')),
       ],
       absolute: names.map((program) => ({
         program,
@@ -295,7 +264,6 @@ export const catchingUp: Workload = {
           { what: 'requests to the store', figure: figure(of(program, (one) => one.storeRequests)), unit: '' },
         ],
       })),
-      notes: [],
     };
   },
   versus: ({ quick }) => {
@@ -305,21 +273,16 @@ export const catchingUp: Workload = {
   },
 };
 
-const ofCase =
-  (one: Case, messages: number, constants: Environment): Opener =>
-  async (build) => ({
-    isNewEachTime: true,
-    async measure() {
-      const caught = await catchUp(one, messages, constants, build);
-      return {
-        'CPU, µs': caught.cpu,
-        'messages, /s': caught.perSecond,
-        'first reply, s': caught.firstReplySeconds,
-        'memory, MB': caught.resident,
-        'requests to the store': caught.storeRequests,
-      };
-    },
-    close: async () => {},
+const ofCase = (one: Case, messages: number, constants: Environment): Opener =>
+  anew(async (build) => {
+    const caught = await catchUp(one, messages, constants, build);
+    return {
+      'CPU, µs': caught.cpu,
+      'messages, /s': caught.perSecond,
+      'first reply, s': caught.firstReplySeconds,
+      'memory, MB': caught.resident,
+      'requests to the store': caught.storeRequests,
+    };
   });
 
 /** An owner's partitions are taken from it when it has renewed nothing for so long. */

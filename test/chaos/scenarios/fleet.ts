@@ -188,7 +188,6 @@ function sendUpdates(hub: Hub, { waiting }: Seen) {
   return {
     /** From sending to the acknowledgement, in ms, ascending. */
     latencies: () => [...latencies].sort((a, b) => a - b),
-    /** Counts anew. */
     begin() {
       latencies = [];
     },

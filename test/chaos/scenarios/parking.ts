@@ -208,7 +208,6 @@ function sendUpdates(stage: Stage) {
     }, 1_000 + index),
   );
   return {
-    /** Counts anew. */
     begin() {
       from = sent.length;
     },

@@ -81,7 +81,6 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
   };
 }
 
-/** The series of a metric of the edge proxy. */
 export function seriesOf(meter: ReturnType<typeof createMeter>, metric: string) {
   const found = meter.readings().find(({ name }) => name === metric);
   return [...(found?.read() ?? [])];

@@ -24,7 +24,6 @@ export interface Answer {
   readonly body: string;
 }
 
-/** One message to a device. */
 export interface Reply {
   readonly deviceId: string;
   readonly properties: Readonly<Record<string, Expected>>;

@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** Where the version of the project stands. All parts have the same. */
+const manifests = ['package.json', 'edge/package.json', 'iot-hub-emulator/package.json', 'telemetry/package.json'];
+const ownPackages = ['telemetry', 'iot-hub-emulator'];
+const dockerfiles = ['Dockerfile', 'edge/Dockerfile'];
+const label = /(?<=^LABEL org\.opencontainers\.image\.version=).*$/m;
+
+/** A file, and what it would be with another version. */
+interface Versioned {
+  readonly file: string;
+  readonly text: string;
+  readonly next: string;
+}
+
+/** Which files do not have this version. */
+export const otherVersions = (version: string): readonly string[] =>
+  versioned(version).flatMap(({ file, text, next }) => (text === next ? [] : [file]));
+
+export function setVersion(version: string): void {
+  for (const { file, text, next } of versioned(version)) if (text !== next) writeFileSync(file, next);
+}
+
+function versioned(version: string): Versioned[] {
+  const lock = change('package-lock.json', (text) => {
+    const parsed = JSON.parse(text);
+    parsed.version = version;
+    for (const folder of ['', ...manifests.slice(1).map((file) => file.replace('/package.json', ''))])
+      withVersion(parsed.packages[folder], version);
+    return parsed;
+  });
+  const packages = manifests.map((file) => change(file, (text) => withVersion(JSON.parse(text), version)));
+  const labels = dockerfiles.map((file) => {
+    const text = readFileSync(file, 'utf8');
+    return { file, text, next: text.replace(label, version) };
+  });
+  return [...packages, lock, ...labels];
+}
+
+function change(file: string, next: (text: string) => object): Versioned {
+  const text = readFileSync(file, 'utf8');
+  return { file, text, next: `${JSON.stringify(next(text), null, 2)}\n` };
+}
+
+function withVersion(manifest: Record<string, unknown>, version: string): object {
+  manifest['version'] = version;
+  for (const group of ['dependencies', 'devDependencies']) {
+    const wanted = manifest[group] as Record<string, string> | undefined;
+    for (const name of ownPackages) if (wanted?.[name] !== undefined) wanted[name] = version;
+  }
+  return manifest;
+}
