@@ -274,10 +274,7 @@ function describeMessages() {
     const payload = schemas.name(name, schemas.reply(body));
     const correlationId = correlation(generation);
     const plain: Message = {
-      title: name,
-      summary: 'Acknowledgement',
-      contentType: 'application/json',
-      correlationId,
+      ...{ title: name, summary: 'Acknowledgement', contentType: 'application/json', correlationId },
       headers: explained(schemas.reply(headers)),
       payload,
     };
@@ -300,10 +297,7 @@ function describeMessages() {
 
   function notification(eventType: string): Message {
     const headers = z.object({
-      'svc-messagetype': z.literal('platformEvent'),
-      eventType: z.literal(eventType),
-      id: text,
-      objectId: guid,
+      ...{ 'svc-messagetype': z.literal('platformEvent'), eventType: z.literal(eventType), id: text, objectId: guid },
       model: modelId,
       target: target.min(1).optional(),
     });

@@ -227,10 +227,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const [columns, width, height] = [3, 8, 8];
 
 const panelOf = ({ title, unit, queries }: Panel, index: number) => ({
-  id: index + 1,
-  type: 'timeseries',
-  title,
-  datasource,
+  ...{ id: index + 1, type: 'timeseries', title, datasource },
   gridPos: { x: (index % columns) * width, y: Math.floor(index / columns) * height, w: width, h: height },
   fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
   options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi' } },

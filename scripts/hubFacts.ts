@@ -24,10 +24,7 @@ async function probe(): Promise<number> {
     args: process.argv.slice(2),
     environment: process.env,
     folder: process.env['INIT_CWD'] ?? process.cwd(),
-    stdout: process.stdout,
-    stderr: process.stderr,
-    signal: ending.signal,
-    reliances,
+    ...{ stdout: process.stdout, stderr: process.stderr, signal: ending.signal, reliances },
   });
 }
 

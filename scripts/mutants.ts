@@ -41,10 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let tried = 0;
 const escaped: Verdict[] = [];
 await tryMutants({
-  mutants,
-  runners,
-  testMs: 20_000,
-  fileMs: 120_000,
+  ...{ mutants, runners, testMs: 20_000, fileMs: 120_000 },
   onVerdict(verdict) {
     const { mutant, noticedBy } = verdict;
     tried += 1;

@@ -554,10 +554,7 @@ describe('over the admin port', () => {
       connections: { all: 3, events: 1, service: 1, device: 1, unknown: 0 },
       links: 2,
       receivers: [{ address: 'sandbox-hub/ConsumerGroups/$Default/Partitions/0', credit: 8, delivered: 2 }],
-      appended: 2,
-      delivered: 2,
-      settled: 2,
-      queued: { all: 1, byDevice: { 'pump-1': 1 } },
+      ...{ appended: 2, delivered: 2, settled: 2, queued: { all: 1, byDevice: { 'pump-1': 1 } } },
     });
     expect(body).toEqual(JSON.parse(JSON.stringify(hub.counters())));
     device.socket.destroy();

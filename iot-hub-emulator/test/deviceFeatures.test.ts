@@ -65,10 +65,7 @@ describe.each([
     Object.assign(message, system);
     await client.sendEvent(message);
     expect(last()).toMatchObject({
-      deviceId,
-      properties: { msgType: 'action', 'a b': 'ü/&' },
-      system,
-      body: Buffer.from('{"a":1}'),
+      ...{ deviceId, properties: { msgType: 'action', 'a b': 'ü/&' }, system, body: Buffer.from('{"a":1}') },
     });
   });
   test('is stamped with its identity', async () => {

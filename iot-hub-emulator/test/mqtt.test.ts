@@ -370,11 +370,7 @@ test('the will of a device whose connection breaks reaches the event client, mar
   const hub = await hubForTest({ devices: [{ deviceId: 'pump' }] });
   const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
   const client = await mqtt.connectAsync({
-    protocol: 'mqtts',
-    host: 'localhost',
-    port: hub.ports.mqtts,
-    ca: readFileSync(hub.caFile),
-    clientId,
+    ...{ protocol: 'mqtts', host: 'localhost', port: hub.ports.mqtts, ca: readFileSync(hub.caFile), clientId },
     username,
     password,
     reconnectPeriod: 0,

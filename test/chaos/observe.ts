@@ -26,10 +26,7 @@ export async function recordOutcome(
   const lines = await handledBy(stage);
   const traces = grouped(calls, ({ headers }) => headers['x-correlation-id'] ?? '');
   return {
-    sent,
-    connected,
-    parted: partedBy(stage.failovers, calls),
-    effects,
+    ...{ sent, connected, parted: partedBy(stage.failovers, calls), effects },
     told: stage.replies.filter(isTaken).map(toldBy),
     handled: lines,
     begun: new Map(

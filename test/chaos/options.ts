@@ -61,10 +61,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const atOnce = wholeNumber('--at-once', values['at-once'], 1);
   return {
     seeds: Array.from({ length: count }, (_, index) => first + index),
-    sabotage: values.sabotage,
-    atOnce,
-    resume: values.resume,
-    only: values.only,
+    ...{ sabotage: values.sabotage, atOnce, resume: values.resume, only: values.only },
     scenarios: values.scenario === undefined ? undefined : scenariosNamed(values.scenario),
   };
 }

@@ -9,11 +9,7 @@ const out = (second: number, backend: string) => ({
 });
 const back = (second: number, backend: string) => ({ time: at(second), backend, msg: 'backend is back' });
 const handled = (second: number, id: string, seconds: number, code = 'timeout_exceeded') => ({
-  time: at(second),
-  correlationId: id,
-  code,
-  ms: seconds * 1000,
-  msg: 'handled',
+  ...{ time: at(second), correlationId: id, code, ms: seconds * 1000, msg: 'handled' },
 });
 
 it('A time-out is explained only by an outage during the message', () => {

@@ -108,11 +108,7 @@ function acknowledgement(
     action === undefined
       ? { 'svc-messagetype': 'platformEventAck', eventType, id, target }
       : {
-          msgType: 'ack',
-          action,
-          version: '2',
-          correlationId: id,
-          target,
+          ...{ msgType: 'ack', action, version: '2', correlationId: id, target },
           timestamp: timeOfAnswer(reply, circumstances),
         };
   // C3; this workload needs no compression for its size

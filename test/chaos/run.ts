@@ -67,11 +67,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const deadLetters = `${container}-letters`;
   onProgress('starting');
   const stage = await setStage({
-    directory,
-    hubDirectory,
-    serviceDirectory,
-    instances: instanceCount,
-    realDevices,
+    ...{ directory, hubDirectory, serviceDirectory, instances: instanceCount, realDevices },
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
     environment: { STORE: 'blob', CHECKPOINTS_CONTAINER: container, DEAD_LETTERS_CONTAINER: deadLetters },
@@ -120,10 +116,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     findings.push(...counts);
     await keep(history, findings, directory);
     return {
-      seed,
-      findings,
-      messages: history.sent.length,
-      repeated: repeatsIn(history.handled),
+      ...{ seed, findings, messages: history.sent.length, repeated: repeatsIn(history.handled) },
       misfortunes: planned.map(({ misfortune: { name } }) => name),
       untried,
       tookMs: performance.now() - began,

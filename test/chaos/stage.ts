@@ -287,11 +287,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     closers.push(async () => ending.abort());
     const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
-      hub,
-      backends,
-      instances,
-      guest,
-      devices,
+      ...{ hub, backends, instances, guest, devices },
       ...seen,
       isAway: () => isAway || performance.now() < awayUntil,
       ...{ ours, failovers, failOver, silenceDevices, oneFailover },

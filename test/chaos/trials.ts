@@ -130,10 +130,7 @@ async function runIn(
   const seconds = () => Math.round((performance.now() - began) / 1000);
   try {
     return await run({
-      seed,
-      directory: join(directory, name),
-      serviceDirectory,
-      only,
+      ...{ seed, directory: join(directory, name), serviceDirectory, only },
       ...ground,
       onProgress: (what) => onProgress(`${name}, seed ${seed}, ${seconds()} s: ${what}`),
     });
@@ -141,12 +138,7 @@ async function runIn(
     const why = `the run broke off: ${error instanceof Error ? error.message : error}`;
     const tookMs = performance.now() - began;
     return {
-      seed,
-      findings: [{ what: 'state', id: '', why }],
-      messages: 0,
-      repeated: 0,
-      misfortunes: [],
-      untried: [],
+      ...{ seed, findings: [{ what: 'state', id: '', why }], messages: 0, repeated: 0, misfortunes: [], untried: [] },
       tookMs,
     };
   }

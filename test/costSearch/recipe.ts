@@ -58,10 +58,7 @@ const members: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'Svc.Device.Created': { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
   'Svc.Device.Updated': { type: 'pump', version: 1 },
   'Svc.Device.SyncModel': {
-    objectId: pumpId,
-    model: 'svc.device',
-    references: ['contains'],
-    related: ['svc.configuration'],
+    ...{ objectId: pumpId, model: 'svc.device', references: ['contains'], related: ['svc.configuration'] },
   },
 };
 
@@ -153,11 +150,7 @@ export function newRecipe({ pick, between }: Random): Recipe {
   const message = pick(messages);
   const [open, close] = pick(brackets);
   return {
-    message,
-    place: pick(places[message] ?? ['']),
-    open,
-    unit: pick(units),
-    close,
+    ...{ message, place: pick(places[message] ?? ['']), open, unit: pick(units), close },
     size: pick([200, 4_000, 60_000, 250_000, 524_000, 600_000]),
     encoding: pick(encodings),
     properties: between(0, 3) === 0 ? pick([1, 10, 100, 1_000, 5_000]) : 0,

@@ -23,10 +23,7 @@ export interface Sitting {
 }
 
 const format = z.object({
-  seed: z.int().min(0),
-  spentSeconds: z.number().min(0),
-  draws: z.int().min(0),
-  tried: z.int().min(0),
+  ...{ seed: z.int().min(0), spentSeconds: z.number().min(0), draws: z.int().min(0), tried: z.int().min(0) },
   hasExcess: z.boolean(),
   worst: z.record(z.string(), z.object({ recipe: z.custom<Recipe>((value) => value !== null), share: z.number() })),
 });

@@ -66,10 +66,7 @@ it('the edge proxy starts with the environment and the folders of the deployment
       broker: { url: broker.url, username: 'edge-proxy', password: user.password },
       modules: [
         {
-          id: 'press',
-          identity: 'press',
-          topics_methods_in: 'm/in',
-          topics_methods_out: 'm/out',
+          ...{ id: 'press', identity: 'press', topics_methods_in: 'm/in', topics_methods_out: 'm/out' },
           files: { folder: here('/volumes/press') },
         },
       ],

@@ -231,12 +231,7 @@ function targetOf(victim: Victim, ownId: string): Target {
   ];
   return {
     ...victim,
-    ownId,
-    gateway,
-    sensor,
-    pump: { type: 'pump', properties: { serial: ownId } },
-    objectIds,
-    models,
+    ...{ ownId, gateway, sensor, pump: { type: 'pump', properties: { serial: ownId } }, objectIds, models },
     hostileAddresses: hostilePlaces,
     addresses: [
       { what: 'its object', properties: { objectId, model: 'svc.device' } },

@@ -40,10 +40,7 @@ beforeAll(async () => {
   }
   const { hub, backends } = sandbox;
   narrow = {
-    HTTPS_PROXY: proxy.urlWithCredentials,
-    HTTP_PROXY: '',
-    NO_PROXY: '',
-    NETWORK_CA_FILE: hub.caFile,
+    ...{ HTTPS_PROXY: proxy.urlWithCredentials, HTTP_PROXY: '', NO_PROXY: '', NETWORK_CA_FILE: hub.caFile },
     NODE_EXTRA_CA_CERTS: '',
     HUB_TRANSPORT: 'websockets',
     HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString

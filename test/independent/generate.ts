@@ -280,10 +280,7 @@ export const messages = (place: number, count: number): fc.Arbitrary<readonly Se
   const one = fc.constantFrom(...actions, ...events).chain((name) =>
     fc
       .record({
-        body: of(name),
-        ack: acks,
-        objectId: fc.constantFrom(...objectIds),
-        hasObject: fc.boolean(),
+        ...{ body: of(name), ack: acks, objectId: fc.constantFrom(...objectIds), hasObject: fc.boolean() },
         odd: fc.oneof(
           { weight: 6, arbitrary: fc.constant([]) },
           { weight: 2, arbitrary: fc.array(oddity, { minLength: 1, maxLength: 1 }) },

@@ -87,10 +87,7 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
       const sequenceNumber = sent.get(partition) ?? 0;
       sent.set(partition, sequenceNumber + 1);
       log.append(partition, {
-        body,
-        properties: {},
-        systemProperties: { 'iothub-connection-device-id': device },
-        sequenceNumber,
+        ...{ body, properties: {}, systemProperties: { 'iothub-connection-device-id': device }, sequenceNumber },
         offset: String(sequenceNumber * 1000),
         enqueuedTimeUtc: new Date(),
       });

@@ -210,10 +210,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     instance: process.name,
     access: hub.accessFor(process),
     consumerGroup: 'device-messaging',
-    startPosition: 'earliest',
-    drainMs,
-    roundMs: roundMs(timing.expirySeconds),
-    answerMs: 20_000,
+    ...{ startPosition: 'earliest', drainMs, roundMs: roundMs(timing.expirySeconds), answerMs: 20_000 },
     balance: balanceLimits(timing.expirySeconds * 1000, drainMs),
     store: createBlobStore({
       account: account.accessFrom(process),
@@ -266,10 +263,7 @@ function senderOf(process: Process, hub: Hub) {
       return pending.follow(hub.takeReply(process));
     },
     sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight }),
-    maxWaitMs: timing.replySeconds * 1000,
-    answerWithinMs,
-    troubles: createTroubles(log),
-    random: Math.random,
+    ...{ maxWaitMs: timing.replySeconds * 1000, answerWithinMs, troubles: createTroubles(log), random: Math.random },
     now,
   });
 }

@@ -228,10 +228,7 @@ async function play(
   const requests = account.requests.between(begunAt, settledAt);
   const unread = coverage.unread().toSorted((one, other) => one - other);
   return {
-    name,
-    instances,
-    before,
-    seconds: rounded((settledAt - begunAt) / 1000),
+    ...{ name, instances, before, seconds: rounded((settledAt - begunAt) / 1000) },
     unread: { median: rounded(unread[Math.floor(unread.length / 2)] ?? 0), worst: rounded(unread.at(-1) ?? 0) },
     storage: {
       quiet: rounded(before === 0 ? 0 : quiet),

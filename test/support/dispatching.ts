@@ -134,18 +134,9 @@ export async function dispatchEvent(
   offences.push(...replies.filter(fits).flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
   if (offences.length > 0) throw new Error(`calls, answers or messages break a contract\n  ${offences.join('\n  ')}`);
   return {
-    handled,
-    replies,
-    parked,
-    removed,
+    ...{ handled, replies, parked, removed },
     logged: lines.map((line) => JSON.parse(line)),
-    logText: lines.join(''),
-    counters,
-    meter,
-    calls: backend.calls,
-    givenBack,
-    answering,
-    parking,
+    ...{ logText: lines.join(''), counters, meter, calls: backend.calls, givenBack, answering, parking },
   };
 }
 
@@ -166,12 +157,7 @@ function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
   const [status, answer] = reply;
   if (status >= 500 || (typeof answer === 'string' && !answer.startsWith('{'))) return [];
   const exchange = {
-    backend: backendOf(path),
-    method,
-    path,
-    requestHeaders: headers,
-    requestBody: body,
-    status,
+    ...{ backend: backendOf(path), method, path, requestHeaders: headers, requestBody: body, status },
     responseBody: answer,
   } as const;
   const faults = validateExchange(exchange).map((fault) => `${call}: ${fault}`);

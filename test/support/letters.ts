@@ -7,11 +7,7 @@ import { type Choice, chosenLetters, type StoredLetter } from '../../src/operati
 import { hubEvent } from './events.ts';
 
 const roomy: DeadLetterLimits = {
-  deviceLetters: 10,
-  maxLetters: 100,
-  deviceBytes: 100_000,
-  maxBytes: 1_000_000,
-  retentionMs: 3_600_000,
+  ...{ deviceLetters: 10, maxLetters: 100, deviceBytes: 100_000, maxBytes: 1_000_000, retentionMs: 3_600_000 },
 };
 
 /** A dead-letter store, and what it has warned of. */
@@ -49,10 +45,7 @@ export const letter = (sequenceNumber: number, more: Partial<DeadLetter> = {}): 
     properties: { msgType: 'action', n: String(sequenceNumber) },
     body: Buffer.from([0, 255, sequenceNumber]),
   }),
-  code: 'timeout_exceeded',
-  details: 'why',
-  parkedAt: new Date('2026-01-02T03:04:05.678Z'),
-  attempts: 1,
+  ...{ code: 'timeout_exceeded', details: 'why', parkedAt: new Date('2026-01-02T03:04:05.678Z'), attempts: 1 },
   traceparent: '00-1-2-01',
   ...more,
 });

@@ -37,10 +37,7 @@ const number = z.union([
 const distribution = z
   .strictObject({
     ...times,
-    count,
-    sum: z.number().optional(),
-    min: z.number().optional(),
-    max: z.number().optional(),
+    ...{ count, sum: z.number().optional(), min: z.number().optional(), max: z.number().optional() },
     bucketCounts: z.array(count),
     explicitBounds: z.array(z.number()),
   })
@@ -99,11 +96,7 @@ const dropped = { droppedAttributesCount: count.optional() };
 /** opentelemetry.proto.trace.v1 */
 const span = z
   .strictObject({
-    traceId,
-    spanId,
-    traceState: z.string().optional(),
-    parentSpanId: spanId.optional(),
-    flags: count.optional(),
+    ...{ traceId, spanId, traceState: z.string().optional(), parentSpanId: spanId.optional(), flags: count.optional() },
     name: z.string().min(1),
     kind: z.int().min(1).max(5),
     startTimeUnixNano: nanoseconds,
@@ -139,10 +132,7 @@ export function spansIn(body: unknown): CollectedSpan[] {
 }
 
 const collected = (one: z.infer<typeof span>, program: Values): CollectedSpan => ({
-  name: one.name,
-  kind: kinds[one.kind] ?? 'unspecified',
-  traceId: one.traceId,
-  spanId: one.spanId,
+  ...{ name: one.name, kind: kinds[one.kind] ?? 'unspecified', traceId: one.traceId, spanId: one.spanId },
   parentSpanId: one.parentSpanId,
   attributes: valuesOf(one.attributes),
   events: one.events.map(({ name, attributes: own }) => ({ name, attributes: valuesOf(own) })),

@@ -125,12 +125,7 @@ describe('a command', () => {
   test('sends numbers, booleans, texts and properties of a fault with their types', () => {
     const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
     expect(requestFor(words.split(' ')).body).toEqual({
-      kind: 'burst',
-      events: 5,
-      partition: '0',
-      closed: false,
-      effect: true,
-      properties: { a: '1', b: 'x=y' },
+      ...{ kind: 'burst', events: 5, partition: '0', closed: false, effect: true, properties: { a: '1', b: 'x=y' } },
     });
   });
   test.each([

@@ -85,10 +85,7 @@ export function listenToEvents(
     },
   };
   const settings: SubscribeOptions = {
-    startPosition,
-    maxBatchSize: 10,
-    maxWaitTimeInSeconds: 1,
-    skipParsingBodyAsJson: true,
+    ...{ startPosition, maxBatchSize: 10, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
     ...(options.ownerLevel === undefined ? {} : { ownerLevel: options.ownerLevel }),
   };
   const subscription: Subscription =

@@ -47,12 +47,7 @@ export function connectPacket(hub: Hub, deviceId: string, changes: Partial<IConn
   const key = hub.registry.get(deviceId)?.primaryKey ?? 'bm8ga2V5IGF0IGFsbCE=';
   const token = signSas(`localhost/devices/${deviceId}`, key, 'base64', Math.floor(Date.now() / 1000) + 3600);
   return {
-    cmd: 'connect',
-    protocolId: 'MQTT',
-    protocolVersion: 4,
-    clean: true,
-    clientId: deviceId,
-    keepalive: 1177,
+    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: deviceId, keepalive: 1177 },
     username: `localhost/${deviceId}/?api-version=2021-04-12`,
     password: Buffer.from(token),
     ...changes,

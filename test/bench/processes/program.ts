@@ -144,10 +144,7 @@ const serviceEnvironment = (place: Environment, port: number): Record<string, st
   INFORMATION_MODEL_URL: `${place.backendsUrl}/im`,
   TYPE_REGISTRY_URL: `${place.backendsUrl}/tr`,
   PRINCIPAL_MANAGER_URL: `${place.backendsUrl}/pm`,
-  BACKENDS_TOKEN: 'bench',
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: String(port),
-  ADMIN_PORT: '0',
+  ...{ BACKENDS_TOKEN: 'bench', HTTP_HOST: '127.0.0.1', HTTP_PORT: String(port), ADMIN_PORT: '0' },
 });
 
 export interface MethodsProgram extends ServiceProcess {

@@ -25,27 +25,18 @@ const silent = { info() {}, warn() {}, error() {} };
 
 function ours(port: number): () => Promise<void> {
   const backend = createBackend({
-    backend: 'informationModel',
-    url: `http://127.0.0.1:${port}`,
-    tokens: staticToken('bench'),
-    log: silent,
+    ...{ backend: 'informationModel', url: `http://127.0.0.1:${port}`, tokens: staticToken('bench'), log: silent },
     troubles: createTroubles(silent),
     redact: createRedaction([]),
     settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
   });
   return async () => {
     const call = {
-      deviceId: 'device-1',
-      correlationId: 'bench',
-      course: courseOf(),
-      idempotencySeed: seed,
+      ...{ deviceId: 'device-1', correlationId: 'bench', course: courseOf(), idempotencySeed: seed },
       deadline: createDeadline(300),
     };
     const { refusal } = await backend.bind(call)({
-      operation: 'read object model',
-      method: 'POST',
-      path,
-      body,
+      ...{ operation: 'read object model', method: 'POST', path, body },
       read: { keys: keysOf([]), result: ({ text }) => text },
     });
     if (refusal !== undefined) throw refusal;
@@ -60,10 +51,7 @@ function undici(port: number): () => Promise<void> {
       path,
       body,
       headers: {
-        authorization: 'Bearer bench',
-        'x-svc-device-id': 'device-1',
-        'x-correlation-id': 'bench',
-        traceparent,
+        ...{ authorization: 'Bearer bench', 'x-svc-device-id': 'device-1', 'x-correlation-id': 'bench', traceparent },
         'content-type': 'application/json',
         'idempotency-key': seed,
       },

@@ -96,10 +96,7 @@ const environment = (hub: Hub, backends: string, url: string, directory: string)
   TYPE_REGISTRY_URL: backends,
   PRINCIPAL_MANAGER_URL: backends,
   BACKENDS_TOKEN: 'fleet',
-  DATA_DIRECTORY: join(directory, 'data'),
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: new URL(url).port,
-  ADMIN_PORT: '0',
+  ...{ DATA_DIRECTORY: join(directory, 'data'), HTTP_HOST: '127.0.0.1', HTTP_PORT: new URL(url).port, ADMIN_PORT: '0' },
   NODE_EXTRA_CA_CERTS: hub.caFile,
 });
 

@@ -131,10 +131,7 @@ export const situations: readonly Situation[] = [
     name: 'a backend is slow',
     slow: 'informationModel',
     waiting: slowed,
-    waitsFor: /an answer of the information model/,
-    isMoving: true,
-    pump7: 'model.update',
-    tapSays: ' handled ',
+    ...{ waitsFor: /an answer of the information model/, isMoving: true, pump7: 'model.update', tapSays: ' handled ' },
     async begin({ sandbox, send, desk }) {
       sandbox.backends.faults.add({ backend: 'informationModel', delayMs: slowMs });
       send('quick', 3, 20, 'renewKeys');
@@ -167,10 +164,7 @@ export const situations: readonly Situation[] = [
   },
   afterwards('the backend is back'),
   {
-    name: 'a device floods',
-    waiting: ['flooder'],
-    waitsFor: /principal manager/,
-    tapSays: ' handled ',
+    ...{ name: 'a device floods', waiting: ['flooder'], waitsFor: /principal manager/, tapSays: ' handled ' },
     async begin({ sandbox, send, desk }) {
       sandbox.backends.faults.add({ backend: 'principalManager', deviceId: 'flooder', hang: true });
       send('flooder', 0, flooded, 'renewKeys');
@@ -191,10 +185,7 @@ export const situations: readonly Situation[] = [
     },
   },
   {
-    name: 'the hub is gone',
-    isHubGone: true,
-    doNotFetch: ['deaf'],
-    tapSays: ' following ',
+    ...{ name: 'the hub is gone', isHubGone: true, doNotFetch: ['deaf'], tapSays: ' following ' },
     async begin({ sandbox, desk }) {
       sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'closed' });
       await sandbox.hub.faults.strike({ kind: 'drop' });

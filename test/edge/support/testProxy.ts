@@ -34,10 +34,7 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
   const published: { topic: string; text: string }[] = [];
   const downloading: Downloading[] = [];
   const given = {
-    unsubscribed: '',
-    isConnected: true,
-    isFull: false,
-    limits,
+    ...{ unsubscribed: '', isConnected: true, isFull: false, limits },
     download: (async () => {
       throw new Error('no file is asked for');
     }) as FileInputs['download'],

@@ -394,10 +394,7 @@ function* handleAction(texts: Texts, body: Buffer, deviceId: string): Handling {
     reply: {
       deviceId,
       properties: {
-        msgType: 'ack',
-        version: '2',
-        target,
-        timestamp: time,
+        ...{ msgType: 'ack', version: '2', target, timestamp: time },
         ...(action !== undefined && { action }),
         ...(correlationId !== undefined && { correlationId }),
         ...(context !== undefined && action === 'identity.update' && { context }),

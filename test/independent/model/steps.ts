@@ -211,10 +211,7 @@ function stored({ body }: Answer, isNew: boolean): StoredModel {
   const { objectId, path, relatedModels = [] } = JSON.parse(body);
   const at = body.lastIndexOf(',"relatedModels":');
   return {
-    objectId,
-    isNew,
-    path,
-    text: at < 0 ? body : `${body.slice(0, at)}}`,
+    ...{ objectId, isNew, path, text: at < 0 ? body : `${body.slice(0, at)}}` },
     relatedModels: relatedModels.map(({ created: _, ...related }: { created: boolean }) => related),
     createdModels: relatedModels
       .filter(({ created }: { created: boolean }) => created)
