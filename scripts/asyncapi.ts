@@ -120,9 +120,7 @@ export function requestHeaders({ generation, name, headers }: Card): z.ZodObject
     ? z.object({
         msgType: z.literal('action'),
         ...common,
-        action: z.literal(name),
-        ack: ack.optional(),
-        'content-encoding': contentEncoding.optional(),
+        ...{ action: z.literal(name), ack: ack.optional(), 'content-encoding': contentEncoding.optional() },
         traceparent,
         ...headers.shape,
       })
@@ -130,9 +128,7 @@ export function requestHeaders({ generation, name, headers }: Card): z.ZodObject
         msgType: z.never().optional(),
         'svc-messagetype': z.literal('platformEvent'),
         ...common,
-        eventType: z.literal(name),
-        id: z.string().optional(),
-        ack: ack.optional(),
+        ...{ eventType: z.literal(name), id: z.string().optional(), ack: ack.optional() },
         'content-encoding': uncompressed.optional(),
         traceparent,
         ...headers.shape,
@@ -152,12 +148,8 @@ function acknowledgementHeaders(
   const target = (success ? anyTarget : z.string()).min(1).optional(); // a refused request may have named anything
   return generation === 'V2'
     ? z.object({
-        msgType: z.literal('ack'),
-        action: name,
-        version: z.literal('2'),
-        correlationId: success ? text : text.optional(),
-        target,
-        timestamp,
+        ...{ msgType: z.literal('ack'), action: name, version: z.literal('2') },
+        ...{ correlationId: success ? text : text.optional(), target, timestamp },
         ...own,
       })
     : z.object({ 'svc-messagetype': z.literal('platformEventAck'), eventType: name, id: text, target, ...own });
@@ -238,9 +230,7 @@ function describeMessages() {
     const checked = card.body && schemas.request(card.body);
     const expected = card.forwardedTo && borrow.requestOf(...card.forwardedTo);
     return {
-      title: card.name,
-      summary: summaryOf(card),
-      contentType: 'application/json',
+      ...{ title: card.name, summary: summaryOf(card), contentType: 'application/json' },
       correlationId: correlation(card.generation),
       headers: explained(schemas.request(requestHeaders(card))),
       payload: checked && expected ? { allOf: [checked, expected] } : (checked ?? expected ?? {}),
@@ -286,9 +276,7 @@ function describeMessages() {
       correlationId,
       headers: explained(schemas.reply(headers.extend({ 'content-encoding': z.literal('gzip') }))),
       payload: {
-        type: 'string',
-        contentEncoding: 'base64',
-        contentMediaType: 'application/gzip',
+        ...{ type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
         'x-uncompressed': payload,
       },
     };
@@ -417,9 +405,7 @@ export function asyncApiDocument(): string {
   const document = {
     asyncapi: '3.0.0',
     info: {
-      title: 'Device messaging service',
-      version: '2.0.0',
-      description,
+      ...{ title: 'Device messaging service', version: '2.0.0', description },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     defaultContentType: 'application/json',
@@ -432,9 +418,7 @@ export function asyncApiDocument(): string {
         exchanges.map(({ request, summary, replies: answers }) => [
           request,
           {
-            action: 'receive',
-            summary,
-            channel: { $ref: '#/channels/deviceToCloud' },
+            ...{ action: 'receive', summary, channel: { $ref: '#/channels/deviceToCloud' } },
             messages: references('channels/deviceToCloud/messages', [request]),
             reply: {
               channel: { $ref: '#/channels/cloudToDevice' },
@@ -452,8 +436,6 @@ export function asyncApiDocument(): string {
 }
 
 const send = (summary: string, messages: readonly string[]) => ({
-  action: 'send',
-  summary,
-  channel: { $ref: '#/channels/cloudToDevice' },
+  ...{ action: 'send', summary, channel: { $ref: '#/channels/cloudToDevice' } },
   messages: references('channels/cloudToDevice/messages', messages),
 });

@@ -1,8 +1,5 @@
 export const decisionPages = [
-  'docs/decisions.md',
-  'docs/performance.md',
-  'edge/DECISIONS.md',
-  'iot-hub-emulator/DECISIONS.md',
+  ...['docs/decisions.md', 'docs/performance.md', 'edge/DECISIONS.md', 'iot-hub-emulator/DECISIONS.md'],
   'test/DECISIONS.md',
 ] as const;
 

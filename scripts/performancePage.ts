@@ -18,8 +18,6 @@ const withoutRates = ({ workload, rows }: Measured) => ({
 
 export const withTables = (page: string): string =>
   withTexts(page, {
-    cost: costTable(now),
-    ratios: tableOf(now.map(withoutRates)),
-    'one instance': sizingTable(now),
+    ...{ cost: costTable(now), ratios: tableOf(now.map(withoutRates)), 'one instance': sizingTable(now) },
     memory: memoryTables,
   });

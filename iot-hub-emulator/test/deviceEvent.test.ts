@@ -25,9 +25,7 @@ describe('an event as receivers get it', () => {
   test('has the stamps, all system properties, the application properties and the body', () => {
     const system = {
       ...{ messageId: 'm', userId: 'ü', to: '/somewhere', correlationId: 'c'.repeat(300) },
-      contentType: 'application/json',
-      contentEncoding: 'utf-8',
-      expiryTime: '2026-11-20T15:00:00.000Z',
+      ...{ contentType: 'application/json', contentEncoding: 'utf-8', expiryTime: '2026-11-20T15:00:00.000Z' },
       ...{ creationTime: '2026-11-20T14:00:00.000Z', subject: 's', interfaceId: 'i', outputName: 'o' },
     };
     const properties = { a: '1', 'ä/€': '😀'.repeat(100), empty: '' };

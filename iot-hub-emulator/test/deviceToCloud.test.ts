@@ -79,9 +79,7 @@ describe('a device sends and a consumer receives', () => {
     const forged = {
       'iothub-connection-device-id': 'pump-2',
       'iothub-message-source': 'twinChangeEvents',
-      'iothub-connection-auth-generation-id': '1',
-      'x-opt-sequence-number': '99',
-      'x-opt-offset': '99',
+      ...{ 'iothub-connection-auth-generation-id': '1', 'x-opt-sequence-number': '99', 'x-opt-offset': '99' },
     };
     const event = await arrive(deviceMessage('x', forged));
     expect(event.properties).toEqual(forged);

@@ -74,9 +74,7 @@ describe('management', () => {
   test('describes a partition with its first and last sequence numbers', async () => {
     const last = log()?.last();
     expect(await eventConsumer(hub).getPartitionProperties(partition)).toMatchObject({
-      eventHubName: 'sandbox-hub',
-      partitionId: partition,
-      beginningSequenceNumber: 0,
+      ...{ eventHubName: 'sandbox-hub', partitionId: partition, beginningSequenceNumber: 0 },
       lastEnqueuedSequenceNumber: last?.sequenceNumber,
       lastEnqueuedOffset: String(last?.offset),
       lastEnqueuedOnUtc: new Date(last?.enqueuedTime ?? 0),

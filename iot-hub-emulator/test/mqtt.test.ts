@@ -371,9 +371,7 @@ test('the will of a device whose connection breaks reaches the event client, mar
   const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
   const client = await mqtt.connectAsync({
     ...{ protocol: 'mqtts', host: 'localhost', port: hub.ports.mqtts, ca: readFileSync(hub.caFile), clientId },
-    username,
-    password,
-    reconnectPeriod: 0,
+    ...{ username, password, reconnectPeriod: 0 },
     will: { topic: 'devices/pump/messages/events/a=1', payload: Buffer.from('gone'), qos: 1, retain: false },
   });
   client.stream.destroy();

@@ -148,9 +148,7 @@ beforeEach(() => {
 });
 
 const message = (id: string, system: Message['system'] = {}): Message => ({
-  system: { messageId: id, ...system },
-  properties: {},
-  body: Buffer.from(id),
+  ...{ system: { messageId: id, ...system }, properties: {}, body: Buffer.from(id) },
 });
 const send = (...ids: string[]) => {
   for (const id of ids) devicebound.enqueue('d1', message(id), 'service');

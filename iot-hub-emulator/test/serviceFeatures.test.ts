@@ -128,9 +128,7 @@ describe('over WebSockets,', () => {
       agent: agentOf(hub),
       path: '/$iothub/websocket',
       headers: {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
+        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
         'sec-websocket-key': Buffer.alloc(16).toString('base64'),
         'sec-websocket-protocol': 'chat',
       },

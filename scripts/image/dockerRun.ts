@@ -24,9 +24,7 @@ export function readDockerRun(page: string): DockerRun {
     args: line.split(/\s+/).slice(2),
     allowPositionals: true,
     options: {
-      detach: { type: 'boolean' },
-      'read-only': { type: 'boolean' },
-      name: { type: 'string' },
+      ...{ detach: { type: 'boolean' }, 'read-only': { type: 'boolean' }, name: { type: 'string' } },
       'log-driver': { type: 'string' },
       'log-opt': { type: 'string', multiple: true },
       restart: { type: 'string' },

@@ -80,9 +80,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
         proxy = await startService({
           name: 'The edge proxy',
           command: ['node', 'edge/dist/main.js', '--config', configurationFile],
-          environment: {},
-          readyzUrl: `${address}/readyz`,
-          logFile: join(directory, `${name}.log`),
+          ...{ environment: {}, readyzUrl: `${address}/readyz`, logFile: join(directory, `${name}.log`) },
         });
       };
       closers.push(async () => proxy?.kill());

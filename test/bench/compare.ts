@@ -69,9 +69,7 @@ export const inArena =
         const cost = await arena.run(load);
         requireRight('service', cost);
         return {
-          'CPU, µs': cost.cpu,
-          'memory, MB': cost.resident,
-          'allocated, KB': cost.allocated / 1024,
+          ...{ 'CPU, µs': cost.cpu, 'memory, MB': cost.resident, 'allocated, KB': cost.allocated / 1024 },
           ...(load.rate === undefined
             ? { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }
             : cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),

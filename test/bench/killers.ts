@@ -117,9 +117,7 @@ function kind(name: string) {
   const left = new Map<string, number>();
   const waits: number[] = [];
   return {
-    name,
-    left,
-    waits,
+    ...{ name, left, waits },
     sent: (id: string) => void left.set(id, performance.now()),
     answered(id: string) {
       waits.push(performance.now() - (left.get(id) ?? 0));
@@ -177,12 +175,8 @@ async function run(sandbox: Sandbox, directory: string): Promise<boolean> {
   let load: Load | undefined;
   try {
     load = startLoad(sandbox, {
-      slow: Number(values.slow),
-      quick: Number(values.quick),
-      messages: Number(values.messages),
-      everyMs: Number(values.every),
-      callMs: Number(values['call-ms']),
-      hasFatal,
+      ...{ slow: Number(values.slow), quick: Number(values.quick), messages: Number(values.messages) },
+      ...{ everyMs: Number(values.every), callMs: Number(values['call-ms']), hasFatal },
       isFatalLate: Number(values.fatal) > 0,
     });
     const began = performance.now();

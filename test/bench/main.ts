@@ -75,9 +75,7 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      quick: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      json: { type: 'string' },
+      ...{ quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, json: { type: 'string' } },
       vs: { type: 'string' },
       help: { type: 'boolean', default: false },
     },

@@ -19,15 +19,7 @@ const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');
 const copied = [
-  'src',
-  'telemetry',
-  'page',
-  'config',
-  'scripts',
-  'LICENSE',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
+  ...['src', 'telemetry', 'page', 'config', 'scripts', 'LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json'],
   'tsconfig.build.json',
 ];
 

@@ -63,9 +63,7 @@ const well: History = {
   connected: ['module'],
   effects: ['a', 'b', 'c', 'p', 'r', 't', 'd'].map((id) => ({ id, key: `key of ${id}` })),
   ...{ told: replies, handled, begun: new Map(), struck: new Set(), refused: new Set(), parked: new Set() },
-  unexecuted: new Set(),
-  state: new Map([['d', stored]]),
-  mostRepeats: new Map(),
+  ...{ unexecuted: new Set(), state: new Map([['d', stored]]), mostRepeats: new Map() },
 };
 
 const found = (change: Partial<History>) => check({ ...well, ...change }).map(({ what, id }) => `${what} ${id}`);
@@ -217,9 +215,7 @@ describe('The checker of histories', () => {
       const line = { id: 'e', partition: '0', dropped: 0, remarks: 0 };
       const ending = (code: string) =>
         found({
-          sent: [...sent, again],
-          told: [...replies, told('e', code)],
-          handled: [...handled, { ...line, code }],
+          ...{ sent: [...sent, again], told: [...replies, told('e', code)], handled: [...handled, { ...line, code }] },
         });
       expect(ending('http_response_error')).toEqual([]);
       expect(ending('ok')).toEqual([]);

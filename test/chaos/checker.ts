@@ -66,9 +66,7 @@ function checkOrder({ sent, effects, told, parted }: History, traces: readonly T
       events.filter(({ id }) => !parted?.has(id)),
     ).map(
       ({ id, after }): Finding => ({
-        what: 'inverted',
-        id,
-        why: `its ${word} comes after that of ${after}, which was sent later`,
+        ...{ what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` },
       }),
     );
   return [...findingsOf(sure, 'effect'), ...findingsOf(whole, 'reply')];

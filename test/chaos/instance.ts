@@ -59,9 +59,7 @@ export function createInstance(options: {
   const kept = createKeptProcess({
     start: (signal) =>
       startService({
-        environment: { ...environment, ...additions },
-        readyzUrl: `${url}/readyz`,
-        logFile,
+        ...{ environment: { ...environment, ...additions }, readyzUrl: `${url}/readyz`, logFile },
         directory: serviceDirectory,
         readyWithinMs: 300_000, // on a machine that is busy with other things
         signal,
@@ -77,9 +75,7 @@ export function createInstance(options: {
       const code = await kept.stop();
       if (code !== undefined) codes.push(code);
     },
-    codes,
-    kill: kept.kill,
-    isUp: kept.isUp,
+    ...{ codes, kill: kept.kill, isUp: kept.isUp },
     freeze: () => kept.signal('SIGSTOP'),
     thaw: () => kept.signal('SIGCONT'),
     setClock(aheadMs) {

@@ -115,9 +115,7 @@ function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
   const isNew = properties['eventType'] === 'Svc.InformationModel.ObjectModelCreated';
   const { objectId: object, model, version } = said as { objectId: string; model: Subject['model']; version: number };
   return {
-    id: idOf(properties),
-    deviceId,
-    messageId: system.messageId ?? '',
+    ...{ id: idOf(properties), deviceId, messageId: system.messageId ?? '' },
     ...(isAck ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),
   };
 }

@@ -49,9 +49,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       seed: { type: 'string', default: String(firstSeed()) },
       sabotage: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '1' },
-      resume: { type: 'string' },
-      only: { type: 'string', default: '' },
-      scenario: { type: 'string' },
+      ...{ resume: { type: 'string' }, only: { type: 'string', default: '' }, scenario: { type: 'string' } },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });

@@ -199,9 +199,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       const own = join(directory, name);
       await mkdir(own, { recursive: true });
       const instance: Instance = createInstance({
-        directory: own,
-        serviceDirectory: from,
-        url,
+        ...{ directory: own, serviceDirectory: from, url },
         environment: {
           ...Object.fromEntries(Object.entries(serviceEnvironment(hub, backends, url, own)).filter(inVariables)),
           ...rotation?.files,

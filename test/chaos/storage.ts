@@ -137,9 +137,7 @@ export async function openStorage(): Promise<Storage> {
       await account.renew(old);
     },
     requests: () => requests,
-    positions,
-    checkpoints,
-    letters,
+    ...{ positions, checkpoints, letters },
     breakDown: (random) => begin('failing', random),
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),

@@ -2,9 +2,7 @@ import type { Recipe } from './recipe.ts';
 
 const common = {
   ...{ open: '{"":1', close: '}', size: 524_000, encoding: 'gzip', properties: 0, propertyText: 'a', propertySize: 1 },
-  stored: 'small',
-  storedCount: 20_000,
-  storedSize: 10,
+  ...{ stored: 'small', storedCount: 20_000, storedSize: 10 },
 } as const satisfies Partial<Recipe>;
 
 /** An honest message; what is stored is not. */
@@ -38,9 +36,7 @@ export const finds: Readonly<Record<string, Recipe>> = {
   'a number of half a million digits': {
     ...common,
     ...{ message: 'model.create', place: 'x', open: '1', unit: '1010', close: '', encoding: 'gzip quoted' },
-    properties: 1_000,
-    propertyText: '1',
-    stored: 'as hostile',
+    ...{ properties: 1_000, propertyText: '1', stored: 'as hostile' },
   },
   'a text of half a million characters': {
     ...common,
@@ -64,9 +60,7 @@ export const finds: Readonly<Record<string, Recipe>> = {
   'twenty thousand stored references': {
     ...common,
     ...{ message: 'Svc.Device.SyncModel', place: 'references', open: '["a"', unit: ',"contains"', close: ']' },
-    size: 9_000,
-    encoding: 'none',
-    stored: 'as hostile',
+    ...{ size: 9_000, encoding: 'none', stored: 'as hostile' },
   },
   'as many references as are read, and they are followed': {
     ...stored,
@@ -76,22 +70,16 @@ export const finds: Readonly<Record<string, Recipe>> = {
   'references to other models': { ...stored, message: 'Svc.Device.SyncModel', stored: 'references of other models' },
   'more references than are read': {
     ...stored,
-    message: 'Svc.Device.SyncModel',
-    stored: 'references',
-    storedCount: 40_000,
+    ...{ message: 'Svc.Device.SyncModel', stored: 'references', storedCount: 40_000 },
   },
   'as many hits as are read': { ...stored, message: 'model.create', stored: 'hits', storedCount: 1_000 },
   'wrapped values of hits, under an escaped key': {
     ...stored,
-    message: 'model.create',
-    stored: 'wrapped hits',
-    storedCount: 1_000,
+    ...{ message: 'model.create', stored: 'wrapped hits', storedCount: 1_000 },
   },
   'hits that all have a text of nothing but escapes, as the request': {
     ...longUnique,
-    size: 20_000,
-    stored: 'long hits',
-    storedSize: 5_000,
+    ...{ size: 20_000, stored: 'long hits', storedSize: 5_000 },
   },
   'hits with short values for a request with a long one': { ...longUnique, size: 500_000, stored: 'hits' },
   'hits with one long value that is wrapped': {
@@ -107,9 +95,7 @@ export const finds: Readonly<Record<string, Recipe>> = {
   },
   'as many related models as are read': {
     ...stored,
-    message: 'model.create',
-    stored: 'related models',
-    storedCount: 3_000,
+    ...{ message: 'model.create', stored: 'related models', storedCount: 3_000 },
   },
   'a model of members that are read, escaped and repeated': {
     ...stored,
@@ -132,12 +118,8 @@ export const finds: Readonly<Record<string, Recipe>> = {
   },
   'references whose attributes are looked at': {
     ...common,
-    message: 'reference.create',
-    place: '',
-    open: '[{}',
+    ...{ message: 'reference.create', place: '', open: '[{}' },
     unit: ',{"name":"other","to":{"objectId":"aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa","model":"svc.device"},"attributes":{"isParent":false}}',
-    close: ']',
-    size: 110_000,
-    stored: 'followed references',
+    ...{ close: ']', size: 110_000, stored: 'followed references' },
   },
 };

@@ -96,9 +96,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      minutes: { type: 'string', default: '5' },
-      seed: { type: 'string' },
-      resume: { type: 'string' },
+      ...{ minutes: { type: 'string', default: '5' }, seed: { type: 'string' }, resume: { type: 'string' } },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { dashboards } from '../../scripts/dashboards.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
-import { ask, isSkipped, promtool } from './promtool.ts';
-import { dashboards } from '../../scripts/dashboards.ts';
 import { documents } from './kustomize.ts';
+import { ask, isSkipped, promtool } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
 

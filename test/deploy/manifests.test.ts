@@ -1,14 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { build, documents, nameOf, type Resource } from './kustomize.ts';
-import { overlays } from './overlays.ts';
-import { type Entry, entriesOf, flawsOf } from './strict.ts';
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
+import { build, documents, nameOf, type Resource } from './kustomize.ts';
+import { overlays } from './overlays.ts';
+import { type Entry, entriesOf, flawsOf } from './strict.ts';
 
 const built = overlays.map((folder) => [folder, build(folder)] as const);
 const all = built.flatMap(([folder, resources]) =>
@@ -133,15 +133,11 @@ describe.each(built)('in %s', (_folder, resources) => {
     for (const { spec } of deployments) {
       const pod = spec.template?.spec;
       expect(pod?.securityContext).toMatchObject({
-        runAsNonRoot: true,
-        runAsUser: 1000,
-        seccompProfile: { type: 'RuntimeDefault' },
+        ...{ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
       });
       for (const container of [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])]) {
         expect(container.securityContext).toEqual({
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
+          ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
         });
         expect(container.resources).toMatchObject({
           requests: { memory: expect.any(String) },

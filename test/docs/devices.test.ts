@@ -1,14 +1,14 @@
-import { startBackends } from '../../sandbox/backends/backends.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
-import { settingsOf } from '../support/environment.ts';
-import { hubEvent } from '../support/events.ts';
-import { arrivalOf, forever, wire } from '../support/wiring.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startBackends } from '../../sandbox/backends/backends.ts';
 import { stories } from '../../sandbox/stories/index.ts';
 import type { Story } from '../../sandbox/stories/story.ts';
 import { propertiesOf } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
 import { resultCodes } from '../../src/protocol/codes.ts';
+import { settingsOf } from '../support/environment.ts';
+import { hubEvent } from '../support/events.ts';
+import { arrivalOf, forever, wire } from '../support/wiring.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 /** The service over the reference backends and their example world, without a hub: the same ids every time. */

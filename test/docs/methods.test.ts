@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { failures } from '../../src/protocol/methodFailures.ts';
 import { settingDocs } from '../../src/settings/config.ts';
-import { codesIn, readPage, tableOf } from './markdown.ts';
 import { describedOperations } from '../support/contracts.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('methods.md');
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { events } from '../../src/log/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
-import { codesIn, readPage, tableOf } from './markdown.ts';
 import { filesBelow } from '../support/imports.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const names = ['first-deployment.md', 'troubleshooting.md', 'operations.md'] as const;
 const directory = 'test/e2e/operator';
@@ -88,27 +88,27 @@ describe.each(rows)('$question', ({ kusto, loki }) => {
 it('several questions have queries for log stores', () => expect(rows.length).toBeGreaterThan(5));
 
 describe('traces', () => {
-const page = readPage('operations.md');
-const rows = tableOf(page, 'span');
-const code = filesBelow('src')
-  .filter((file) => /src\/observing\/|fileInputs\.ts$/.test(file))
-  .map((file) => readFileSync(file, 'utf8'))
-  .join('\n');
+  const page = readPage('operations.md');
+  const rows = tableOf(page, 'span');
+  const code = filesBelow('src')
+    .filter((file) => /src\/observing\/|fileInputs\.ts$/.test(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
 
-it('docs/operations.md has exactly the attributes of spans', () => {
-  const isAttribute = (text: string) => /^(http|messaging|server|svc)\.[\w.]+$/.test(text);
-  const documented = rows.flatMap((row) => codesIn(row['attributes'] ?? '')).filter(isAttribute);
-  const written = [...code.matchAll(/'([\w.]+)':/g)].map(([, name = '']) => name).filter(isAttribute);
-  expect(new Set(documented)).toEqual(new Set(written));
-  expect(written.length).toBeGreaterThan(20);
-});
+  it('docs/operations.md has exactly the attributes of spans', () => {
+    const isAttribute = (text: string) => /^(http|messaging|server|svc)\.[\w.]+$/.test(text);
+    const documented = rows.flatMap((row) => codesIn(row['attributes'] ?? '')).filter(isAttribute);
+    const written = [...code.matchAll(/'([\w.]+)':/g)].map(([, name = '']) => name).filter(isAttribute);
+    expect(new Set(documented)).toEqual(new Set(written));
+    expect(written.length).toBeGreaterThan(20);
+  });
 
-it('docs/operations.md has the variables that the code reads', () => {
-  const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-  const read = ['src/tracing/traceSettings.ts', 'src/metrics/signals.ts']
-    .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
-    .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
-  expect(new Set(read).size).toBeGreaterThan(7);
-  for (const name of read) expect(variables).toContain(name);
-});
+  it('docs/operations.md has the variables that the code reads', () => {
+    const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
+    const read = ['src/tracing/traceSettings.ts', 'src/metrics/signals.ts']
+      .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
+      .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
+    expect(new Set(read).size).toBeGreaterThan(7);
+    for (const name of read) expect(variables).toContain(name);
+  });
 });

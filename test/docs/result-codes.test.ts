@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { resultCodes } from '../../src/protocol/codes.ts';
-import { codesIn, readPage, tableOf } from './markdown.ts';
 import type { Delivery } from '../../src/protocol/delivery.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../support/world.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('result-codes.md');
 const rows = tableOf(page, 'code');
@@ -29,9 +29,7 @@ describe('acknowledgements', () => {
   const page = readPage('result-codes.md');
   const cells = tableOf(page, '`ack`').map((row) => ({
     ...{ ack: codesIn(row['`ack`'] ?? '')[0], request: row['request'], delivery: row['delivery'], sent: row['sent'] },
-    log: row['log'],
-    dropped: row['dropped'],
-    completed: row['completed'],
+    ...{ log: row['log'], dropped: row['dropped'], completed: row['completed'] },
   }));
 
   /** One request of each generation that needs a single call to a backend. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { writtenPages } from '../../scripts/writtenPages.ts';
 import { messagePages, undecided } from '../../scripts/messagePages.ts';
 import { storageRequests } from '../../scripts/sizingPage.ts';
+import { writtenPages } from '../../scripts/writtenPages.ts';
 import type { Outcome } from '../scale/run.ts';
 
 it.each(writtenPages)('%s is up to date: run `npm run docs`', (file, rewritten) => {

@@ -51,9 +51,7 @@ beforeAll(async () => {
     PRINCIPAL_MANAGER_URL: await secured(backends.principalManagerUrl),
     BACKENDS_TOKEN_URL: await secured(backends.token.url),
     OTEL_EXPORTER_OTLP_ENDPOINT: await secured(collector.url),
-    OTEL_METRIC_EXPORT_INTERVAL: '200',
-    OTEL_TRACES_EXPORTER: 'otlp',
-    OTEL_METRICS_EXPORTER: 'otlp',
+    ...{ OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'otlp' },
   };
 });
 afterAll(async () => {

@@ -9,9 +9,7 @@ import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import { bodyOf, nextAck } from './testSandbox.ts';
 
 const backendNames = {
-  informationModel: 'information model',
-  typeRegistry: 'type registry',
-  principalManager: 'principal manager',
+  ...{ informationModel: 'information model', typeRegistry: 'type registry', principalManager: 'principal manager' },
   token: 'token endpoint',
 };
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { connectModule, startTestEdge, type TestEdge, type TestEdgeOptions, busObject } from './support/testEdge.ts';
+import { busObject, connectModule, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 
 // How the proxy ends, and when it renews its connection to the hub, in this process (M13).
 

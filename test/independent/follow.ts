@@ -66,9 +66,7 @@ export function seenBy(
     .map(parsed);
   const all = [
     ...calls.map((call) => ({
-      deviceId: call.deviceId,
-      position: call.position,
-      seen: { kind: 'call' as const, call },
+      ...{ deviceId: call.deviceId, position: call.position, seen: { kind: 'call' as const, call } },
     })),
     ...journal.list({ kind: 'c2d' }).map((reply) => ({
       ...{ deviceId: reply.deviceId, position: reply.position },

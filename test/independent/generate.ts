@@ -5,9 +5,7 @@ import type { Sent } from './model/steps.ts';
 import { systemId } from './model/values.ts';
 
 const services: Readonly<Record<string, string>> = {
-  objects: 'informationModel',
-  object: 'informationModel',
-  query: 'informationModel',
+  ...{ objects: 'informationModel', object: 'informationModel', query: 'informationModel' },
   modelDefinitions: 'typeRegistry',
   devices: 'principalManager',
 };
@@ -170,13 +168,9 @@ function bodies(place: number) {
     .map(([one, id]) => json(id === null ? one : { ...one, objectId: id }));
 
   const good: Readonly<Record<string, fc.Arbitrary<Buffer>>> = {
-    'model.create': create,
-    'model.update': update,
-    'type.create': definition,
+    ...{ 'model.create': create, 'model.update': update, 'type.create': definition },
     'reference.create': fc.array(reference, { minLength: 1, maxLength: 2 }).map(json),
-    'identity.update': identity.map(json),
-    'identity.delete': identity.map(json),
-    'Svc.Device.Created': created,
+    ...{ 'identity.update': identity.map(json), 'identity.delete': identity.map(json), 'Svc.Device.Created': created },
     'Svc.Device.Updated': update,
     'Svc.Device.SyncModel': sync,
   };
@@ -194,12 +188,7 @@ function bodies(place: number) {
 type Properties = Sent['properties'];
 
 const actions = [
-  'model.create',
-  'model.update',
-  'type.create',
-  'reference.create',
-  'identity.update',
-  'identity.delete',
+  ...['model.create', 'model.update', 'type.create', 'reference.create', 'identity.update', 'identity.delete'],
 ];
 const events = ['Svc.Device.Created', 'Svc.Device.Updated', 'Svc.Device.SyncModel'];
 const needsObject = ['model.update', 'reference.create', 'Svc.Device.Updated', 'Svc.Device.SyncModel'];

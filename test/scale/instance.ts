@@ -112,9 +112,7 @@ export function createWorkRecord(time: VirtualTime, partitions: readonly string[
       return {
         sent: sum(({ sentAt }) => sentAt.length),
         lost: sum(({ handled }) => handled.filter((times) => times === 0).length),
-        parked: parkedMarks.size,
-        repeats: sum(repeatsOf),
-        mostRepeats: Math.max(...works.map(repeatsOf)),
+        ...{ parked: parkedMarks.size, repeats: sum(repeatsOf), mostRepeats: Math.max(...works.map(repeatsOf)) },
         inversions,
       };
     },
@@ -207,9 +205,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
 
   const consumer = createConsumer<Arrival>({
     ...reading,
-    instance: process.name,
-    access: hub.accessFor(process),
-    consumerGroup: 'device-messaging',
+    ...{ instance: process.name, access: hub.accessFor(process), consumerGroup: 'device-messaging' },
     ...{ startPosition: 'earliest', drainMs, roundMs: roundMs(timing.expirySeconds), answerMs: 20_000 },
     balance: balanceLimits(timing.expirySeconds * 1000, drainMs),
     store: createBlobStore({

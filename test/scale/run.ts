@@ -231,17 +231,13 @@ async function play(
     ...{ name, instances, before, seconds: rounded((settledAt - begunAt) / 1000) },
     unread: { median: rounded(unread[Math.floor(unread.length / 2)] ?? 0), worst: rounded(unread.at(-1) ?? 0) },
     storage: {
-      quiet: rounded(before === 0 ? 0 : quiet),
-      mean: rounded(average(requests)),
-      most: Math.max(...requests),
+      ...{ quiet: rounded(before === 0 ? 0 : quiet), mean: rounded(average(requests)), most: Math.max(...requests) },
       refused: sum(account.refused.between(begunAt, settledAt)),
     },
     mostQuestions: Math.max(...hub.questions.between(begunAt, settledAt)),
     mostBehind: rounded(coverage.mostBehind()),
     caughtUp: rounded(Math.max(0, (coverage.lastBehindAt() ?? endedAt) - endedAt) / 1000),
-    uncleanEnds: cluster.uncleanEnds(),
-    isBalanced,
-    work: record.total(),
+    ...{ uncleanEnds: cluster.uncleanEnds(), isBalanced, work: record.total() },
   };
 }
 

@@ -19,10 +19,7 @@ const run = (name: string, options = small) => {
 
 describe('instances that share a hub, in a simulated world with the seed 1,', () => {
   it.each([
-    'start of all',
-    'one, all, one',
-    'half crash: stands still',
-    'half crash: without storage',
+    ...['start of all', 'one, all, one', 'half crash: stands still', 'half crash: without storage'],
     'storage refuses half',
   ])('lose nothing, and each partition has one reader in the end: %s', async (name) => {
     const { outcome, faults } = await run(name);

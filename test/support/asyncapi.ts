@@ -35,9 +35,7 @@ function entries(): Record<Message['direction'], readonly Entry[]> {
     Object.keys(document.channels[direction].messages).map((name): Entry => {
       const schemaAt = (place: string) => ajv.compile({ $ref: `asyncapi#/components/messages/${name}/${place}` });
       return {
-        name,
-        headers: schemaAt('headers'),
-        payload: schemaAt('payload'),
+        ...{ name, headers: schemaAt('headers'), payload: schemaAt('payload') },
         uncompressed:
           'x-uncompressed' in (document.components.messages[name]?.payload ?? {})
             ? schemaAt('payload/x-uncompressed')

@@ -109,9 +109,7 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
   return {
     url: `http://${place}`,
     urlWithCredentials: `http://${user}:${encoded}@${place}`,
-    secrets: [password, encoded, right.slice('Basic '.length)],
-    asked,
-    ports,
+    ...{ secrets: [password, encoded, right.slice('Basic '.length)], asked, ports },
     open: () => sockets.size,
     behave(how) {
       behaviour = how;

@@ -3,9 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 
 const documents = {
-  informationModel: 'information-model',
-  typeRegistry: 'type-registry',
-  principalManager: 'principal-manager',
+  ...{ informationModel: 'information-model', typeRegistry: 'type-registry', principalManager: 'principal-manager' },
   methods: 'methods',
 };
 

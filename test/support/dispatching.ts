@@ -99,9 +99,7 @@ export async function dispatchEvent(
         await remove?.(id);
       },
     },
-    log,
-    limits,
-    traces,
+    ...{ log, limits, traces },
     ...(taps && { taps }),
     beforeEffect,
   });

@@ -27,9 +27,7 @@ export function hubEvent({
       'iothub-message-source': 'Telemetry',
       ...systemProperties,
     },
-    sequenceNumber,
-    offset: String(sequenceNumber * 1000),
-    enqueuedTimeUtc: new Date('2026-01-02T03:04:05.678Z'),
+    ...{ sequenceNumber, offset: String(sequenceNumber * 1000), enqueuedTimeUtc: new Date('2026-01-02T03:04:05.678Z') },
   };
 }
 

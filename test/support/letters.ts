@@ -37,9 +37,7 @@ export async function allLetters(
 }
 
 export const letter = (sequenceNumber: number, more: Partial<DeadLetter> = {}): DeadLetter => ({
-  deviceId: 'd1',
-  generation: 'V2',
-  origin: { hub: 'hub', partition: '0' },
+  ...{ deviceId: 'd1', generation: 'V2', origin: { hub: 'hub', partition: '0' } },
   event: hubEvent({
     sequenceNumber,
     properties: { msgType: 'action', n: String(sequenceNumber) },

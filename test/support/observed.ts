@@ -31,9 +31,7 @@ export function sumsOf(meter: MeterWithReadings, name: MetricName): Record<strin
 export const courseOf = (changes: Partial<Course> = {}): Course => ({
   begunAt: performance.now(),
   open: new Set(),
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  span: undefined,
-  times: {},
+  ...{ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', span: undefined, times: {} },
   publish: undefined,
   ...changes,
 });

@@ -97,9 +97,7 @@ const dropped = { droppedAttributesCount: count.optional() };
 const span = z
   .strictObject({
     ...{ traceId, spanId, traceState: z.string().optional(), parentSpanId: spanId.optional(), flags: count.optional() },
-    name: z.string().min(1),
-    kind: z.int().min(1).max(5),
-    startTimeUnixNano: nanoseconds,
+    ...{ name: z.string().min(1), kind: z.int().min(1).max(5), startTimeUnixNano: nanoseconds },
     endTimeUnixNano: nanoseconds,
     attributes,
     ...dropped,
@@ -137,11 +135,7 @@ const collected = (one: z.infer<typeof span>, program: Values): CollectedSpan =>
   attributes: valuesOf(one.attributes),
   events: one.events.map(({ name, attributes: own }) => ({ name, attributes: valuesOf(own) })),
   links: one.links.map(({ flags, ...link }) => ({
-    traceId: link.traceId,
-    spanId: link.spanId,
-    isSampled: flags % 2 === 1,
+    ...{ traceId: link.traceId, spanId: link.spanId, isSampled: flags % 2 === 1 },
   })),
-  isError: one.status.code === errorCode,
-  message: one.status.message,
-  resource: program,
+  ...{ isError: one.status.code === errorCode, message: one.status.message, resource: program },
 });

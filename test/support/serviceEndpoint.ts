@@ -77,9 +77,7 @@ export async function startServiceEndpoint(
   });
 
   const server = container.listen({
-    port: 0,
-    host: '127.0.0.1',
-    receiver_options: { autoaccept: false, credit_window: credit },
+    ...{ port: 0, host: '127.0.0.1', receiver_options: { autoaccept: false, credit_window: credit } },
     sender_options: {},
   });
   server.on('connection', (socket) => {

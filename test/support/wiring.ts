@@ -59,9 +59,7 @@ export function wire({
     ...{ backends, sender: { send }, meter, deadLetters, log, troubles: createTroubles(log) },
     limits: { ...messageLimits, ...limits },
     now: () => now,
-    traces,
-    taps,
-    beforeEffect,
+    ...{ traces, taps, beforeEffect },
   });
   return { backends, meter, dispatch };
 }

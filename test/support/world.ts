@@ -39,9 +39,7 @@ export const problem = (status: number, title: string, meta: object = {}) =>
 /** A stored pump, owned by the device unless told otherwise. */
 export const pump = (more: object = {}) => ({
   ...{ objectId: pumpId, model: 'svc.device', type: 'pump@1.0.0', properties: { serial: 'FP-1' }, variables: {} },
-  version: 1,
-  ownerId: devicePrincipal,
-  path: 'd1',
+  ...{ version: 1, ownerId: devicePrincipal, path: 'd1' },
   ...more,
 });
 

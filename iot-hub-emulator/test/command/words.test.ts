@@ -28,9 +28,7 @@ describe('the options of a hub', () => {
     expect(read(...args).hub).toMatchObject({
       rules: { tier: 'S2', units: 3, methodsAtOnce: 9 },
       consumerGroups: ['a', 'b'],
-      devices: [{ deviceId: 'd1' }],
-      ports: { mqtts: 8883, amqp: 0 },
-      strictProperties: true,
+      ...{ devices: [{ deviceId: 'd1' }], ports: { mqtts: 8883, amqp: 0 }, strictProperties: true },
     });
   });
   test.each([
@@ -129,17 +127,8 @@ describe('a command', () => {
     });
   });
   test.each([
-    'dance',
-    'devices add',
-    'devices dance',
-    'devices send d1',
-    'policies renew',
-    'certificates add',
-    'certificates add ca',
-    'certificates code',
-    'certificates verify ca',
-    'certificates remove',
-    'faults add',
+    ...['dance', 'devices add', 'devices dance', 'devices send d1', 'policies renew', 'certificates add'],
+    ...['certificates add ca', 'certificates code', 'certificates verify ca', 'certificates remove', 'faults add'],
     'faults add drop how',
     'journal x',
   ])('that does not exist is refused: %s', (words) => expect(() => requestFor(words.split(' '))).toThrow(UsageError));

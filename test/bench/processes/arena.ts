@@ -141,9 +141,7 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
   };
 
   return {
-    program,
-    hub,
-    served,
+    ...{ program, hub, served },
     async run(load) {
       const pids = [pid, hub.pid, backends.pid];
       const logged = statSync(logFile).size;

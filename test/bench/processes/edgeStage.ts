@@ -46,8 +46,6 @@ answerParent({
 const description: EdgeStageDescription = {
   caFile: hub.caFile,
   serviceConnectionString: hub.serviceConnectionString,
-  deviceConnectionString: hub.deviceConnectionString('edge-1'),
-  backendsPort,
-  brokerUrl: broker.url,
+  ...{ deviceConnectionString: hub.deviceConnectionString('edge-1'), backendsPort, brokerUrl: broker.url },
 };
 process.send?.(description);

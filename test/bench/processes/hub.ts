@@ -42,9 +42,7 @@ export interface Served {
 
 const [directory = '', devices = '0', partitions = '4'] = process.argv.slice(2);
 const hub = await startHub({
-  directory,
-  partitions: Number(partitions),
-  rules: { bounds: { partition: 4 * 2 ** 30 } }, // room for a backlog
+  ...{ directory, partitions: Number(partitions), rules: { bounds: { partition: 4 * 2 ** 30 } } }, // room for a backlog
   journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });

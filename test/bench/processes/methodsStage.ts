@@ -43,8 +43,6 @@ answerParent({
   release: holding.release,
 });
 const description: StageDescription = {
-  caFile: hub.caFile,
-  serviceConnectionString: hub.serviceConnectionString,
-  backendsPort,
+  ...{ caFile: hub.caFile, serviceConnectionString: hub.serviceConnectionString, backendsPort },
 };
 process.send?.(description);

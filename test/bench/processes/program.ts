@@ -119,9 +119,7 @@ export async function startProgram(
     await sleep(5);
   }
   return {
-    pid,
-    url: `http://127.0.0.1:${port}`,
-    logFile,
+    ...{ pid, url: `http://127.0.0.1:${port}`, logFile },
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
     requireAlive,
     async recordMetrics(isOn) {
@@ -171,18 +169,14 @@ export async function startMethodsProgram(
   const process = await startService({
     name: program,
     environment: {
-      NODE_ENV: 'production',
-      NODE_EXTRA_CA_CERTS: caFile,
-      BENCH: JSON.stringify({ serviceConnectionString }),
+      ...{ NODE_ENV: 'production', NODE_EXTRA_CA_CERTS: caFile, BENCH: JSON.stringify({ serviceConnectionString }) },
       HUB_SERVICE_CONNECTION_STRING: serviceConnectionString,
       INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
       TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
       BACKENDS_TOKEN: 'bench',
       METHODS_PORT: String(port),
       ...(inFlightPerDevice !== undefined && withConstants({ invocationLimits: { inFlightPerDevice } })),
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: String(healthPort),
-      ADMIN_PORT: '0',
+      ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: String(healthPort), ADMIN_PORT: '0' },
     },
     command: isBare ? ['node', 'scripts/run.js', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
     directory: build,

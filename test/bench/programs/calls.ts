@@ -47,9 +47,7 @@ function undici(port: number): () => Promise<void> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64 });
   return async () => {
     const answer = await pool.request({
-      method: 'POST',
-      path,
-      body,
+      ...{ method: 'POST', path, body },
       headers: {
         ...{ authorization: 'Bearer bench', 'x-svc-device-id': 'device-1', 'x-correlation-id': 'bench', traceparent },
         'content-type': 'application/json',

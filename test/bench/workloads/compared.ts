@@ -55,9 +55,7 @@ export const update: Workload = {
     });
     const costs = await compare(
       {
-        service: updating(context),
-        floor: contestant(floor),
-        'floor with our V8': contestant(floor, serviceV8),
+        ...{ service: updating(context), floor: contestant(floor), 'floor with our V8': contestant(floor, serviceV8) },
         usual: contestant(usual),
         'usual with our V8': contestant(usual, serviceV8),
       },
@@ -292,9 +290,7 @@ async function measureKind(kind: keyof typeof kinds, context: Context): Promise<
     const measure = partitionsOf(kind, size);
     const isGoal = kind === 'telemetry' && size === 1;
     return {
-      measure,
-      figure: figure(throughputOf(costs[measure] ?? [])),
-      unit: '/s',
+      ...{ measure, figure: figure(throughputOf(costs[measure] ?? [])), unit: '/s' },
       ...(isGoal && { goal: { atLeast: 15_000 } }),
     };
   });

@@ -8,22 +8,6 @@ import type { Workload } from './workload.ts';
 
 /** In the order in which they run. */
 export const workloads: readonly Workload[] = [
-  skip,
-  update,
-  metrics,
-  tracing,
-  create,
-  waiting,
-  keys,
-  isolation,
-  latency,
-  backlog,
-  smallEvents,
-  catchingUp,
-  http,
-  methods,
-  edge,
-  start,
-  growth,
-  partitions,
+  ...[skip, update, metrics, tracing, create, waiting, keys, isolation, latency, backlog, smallEvents, catchingUp],
+  ...[http, methods, edge, start, growth, partitions],
 ];

@@ -129,9 +129,7 @@ async function waitingIn(build: string, messages: number, progress: (what: strin
     await hub.call('send', { kind: 'update', messages, devices: smallSenders, oneIn, isSmall: true });
     progress(`${messages} events are read`);
     const program = await stage.start({
-      program: 'service',
-      build,
-      nodeOptions: ['--expose-gc', `--import=${onDemand}`],
+      ...{ program: 'service', build, nodeOptions: ['--expose-gc', `--import=${onDemand}`] },
     });
     while ((await hub.call<number>('delivered')) < messages) {
       program.requireAlive();
@@ -277,9 +275,7 @@ const ofCase = (one: Case, messages: number, constants: Environment): Opener =>
   anew(async (build) => {
     const caught = await catchUp(one, messages, constants, build);
     return {
-      'CPU, µs': caught.cpu,
-      'messages, /s': caught.perSecond,
-      'first reply, s': caught.firstReplySeconds,
+      ...{ 'CPU, µs': caught.cpu, 'messages, /s': caught.perSecond, 'first reply, s': caught.firstReplySeconds },
       'memory, MB': caught.resident,
       'requests to the store': caught.storeRequests,
     };
@@ -321,9 +317,7 @@ async function catchUp(
     return {
       cpu: cpu / messages,
       perSecond: ((messages - done) / (ended - at)) * 1000,
-      firstReplySeconds: (at - began) / 1000,
-      resident,
-      storeRequests: requests,
+      ...{ firstReplySeconds: (at - began) / 1000, resident, storeRequests: requests },
     };
   } finally {
     await Promise.all([stage.close(), azurite?.close()]);

@@ -50,9 +50,7 @@ export const fleet: Scenario = {
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
         environment: environment(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
-        readyzUrl: `${url}/readyz`,
-        logFile: join(directory, 'service.log'),
-        readyWithinMs: 300_000,
+        ...{ readyzUrl: `${url}/readyz`, logFile: join(directory, 'service.log'), readyWithinMs: 300_000 },
       });
       closers.push(service.kill);
       const end = service.exited.then(({ reason }) => reason);
@@ -93,9 +91,7 @@ const environment = (hub: Hub, backends: string, url: string, directory: string)
   HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
   HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
   INFORMATION_MODEL_URL: backends,
-  TYPE_REGISTRY_URL: backends,
-  PRINCIPAL_MANAGER_URL: backends,
-  BACKENDS_TOKEN: 'fleet',
+  ...{ TYPE_REGISTRY_URL: backends, PRINCIPAL_MANAGER_URL: backends, BACKENDS_TOKEN: 'fleet' },
   ...{ DATA_DIRECTORY: join(directory, 'data'), HTTP_HOST: '127.0.0.1', HTTP_PORT: new URL(url).port, ADMIN_PORT: '0' },
   NODE_EXTRA_CA_CERTS: hub.caFile,
 });

@@ -39,9 +39,7 @@ export const parking: Scenario = {
     let stage: Stage | undefined;
     try {
       stage = await setStage({
-        directory,
-        hubDirectory: join(directory, 'hub'),
-        serviceDirectory,
+        ...{ directory, hubDirectory: join(directory, 'hub'), serviceDirectory },
         ...{ instances: 1, realDevices: 0, connected: [], devices: [...failing, ...good, greedy] },
         letters: () => letters.letters('letters'),
         environment: {

@@ -111,9 +111,7 @@ const afterwards = (name: string): Situation => ({
 
 export const situations: readonly Situation[] = [
   {
-    name: 'the token endpoint is out from the start',
-    out: 'tokenEndpoint',
-    waiting: ['stuck', 'pump-7'],
+    ...{ name: 'the token endpoint is out from the start', out: 'tokenEndpoint', waiting: ['stuck', 'pump-7'] },
     waitsFor: /^an access token for the /,
     tapSays: ' waits ',
     async begin({ sandbox, send, desk }) {
@@ -128,9 +126,7 @@ export const situations: readonly Situation[] = [
     end: clearAndWait,
   },
   {
-    name: 'a backend is slow',
-    slow: 'informationModel',
-    waiting: slowed,
+    ...{ name: 'a backend is slow', slow: 'informationModel', waiting: slowed },
     ...{ waitsFor: /an answer of the information model/, isMoving: true, pump7: 'model.update', tapSays: ' handled ' },
     async begin({ sandbox, send, desk }) {
       sandbox.backends.faults.add({ backend: 'informationModel', delayMs: slowMs });
@@ -145,9 +141,7 @@ export const situations: readonly Situation[] = [
     end: clearAndWait,
   },
   {
-    name: 'a backend is out',
-    out: 'principalManager',
-    waiting: [...finders, 'stuck', 'pump-7'],
+    ...{ name: 'a backend is out', out: 'principalManager', waiting: [...finders, 'stuck', 'pump-7'] },
     waitsFor: /principal ?manager/i,
     tapSays: ' waits ',
     async begin({ sandbox, send, desk }) {
@@ -174,9 +168,7 @@ export const situations: readonly Situation[] = [
   },
   afterwards('the flood is over'),
   {
-    name: 'a device does not fetch',
-    doNotFetch: ['deaf'],
-    tapSays: ' handled ',
+    ...{ name: 'a device does not fetch', doNotFetch: ['deaf'], tapSays: ' handled ' },
     async begin({ send, desk, untilDone }) {
       send('deaf', 0, 60, 'renewKeys', 'all');
       await expect.poll(async () => (await desk.ask('/devices')).notFetching.devices).toEqual(['deaf']);

@@ -1,20 +1,20 @@
-import mqtt from 'mqtt';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { vi, expect } from 'vitest';
-import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type Authentication, type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
+import mqtt from 'mqtt';
 import type { Stamps } from 'telemetry/files/stamps.ts';
+import { expect, vi } from 'vitest';
 import { readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
@@ -210,9 +210,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       },
       { id: 'camera', identity: 'camera', topics_methods_in: 'camera/in', topics_methods_out: 'camera/out' },
     ],
-    files: options.files ?? {},
-    limits: options.limits ?? {},
-    health: { host: '127.0.0.1', port: 0 },
+    ...{ files: options.files ?? {}, limits: options.limits ?? {}, health: { host: '127.0.0.1', port: 0 } },
     log: { level: 'debug' },
   };
   await writeFile(file, JSON.stringify(written), { mode: 0o600 });

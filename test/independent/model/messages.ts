@@ -432,15 +432,11 @@ function* handleEvent(texts: Texts, body: Buffer, deviceId: string): Handling {
     reply: {
       deviceId,
       properties: {
-        'svc-messagetype': 'platformEventAck',
-        id,
-        target,
+        ...{ 'svc-messagetype': 'platformEventAck', id, target },
         ...(eventType !== undefined && { eventType }),
         ...(card === undefined ? {} : card.named(subject, texts, answer.success)),
       },
-      correlationId: systemIdOfEvent,
-      isCompressed: false,
-      body: answer,
+      ...{ correlationId: systemIdOfEvent, isCompressed: false, body: answer },
     },
   };
 }

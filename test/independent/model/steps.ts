@@ -83,16 +83,10 @@ export function* notify(to: Addressed, happened: 'Created' | 'Updated', text: st
     reply: {
       deviceId: to.deviceId,
       properties: {
-        'svc-messagetype': 'platformEvent',
-        eventType: `Svc.InformationModel.ObjectModel${happened}`,
-        id: to.id,
-        objectId: String(objectId),
-        model: String(model),
-        target: to.target,
+        ...{ 'svc-messagetype': 'platformEvent', eventType: `Svc.InformationModel.ObjectModel${happened}`, id: to.id },
+        ...{ objectId: String(objectId), model: String(model), target: to.target },
       },
-      correlationId: to.correlationId,
-      isCompressed: false,
-      body: { text },
+      ...{ correlationId: to.correlationId, isCompressed: false, body: { text } },
     },
   };
 }
@@ -277,9 +271,7 @@ export function readOptions(options: Readonly<Record<string, unknown>>, invalid:
     return value.filter((one) => one !== null);
   };
   const read = {
-    hierarchical: flag('hierarchical'),
-    contained: flag('contained'),
-    recursive: flag('recursive'),
+    ...{ hierarchical: flag('hierarchical'), contained: flag('contained'), recursive: flag('recursive') },
     references: list('references'),
     related: list('related'),
   };

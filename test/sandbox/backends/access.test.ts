@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it, afterAll } from 'vitest';
-import { guid, http, useTestBackends, fetchToken, startTestBackends, type TestBackends } from './client.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokens } from '../../../sandbox/backends/credentials/tokens.ts';
+import { fetchToken, guid, http, startTestBackends, type TestBackends, useTestBackends } from './client.ts';
 
 const test = useTestBackends({ keepsWorld: true });
 const S1 = guid(1);

@@ -134,9 +134,7 @@ describe('related models', () => {
     await create({ ...pump, objectId: guid(1), name: 'North' });
     expect((await read(guid(1), 'svc.configuration')).json).toEqual({
       ...{ name: 'North', objectId: guid(1), model: 'svc.configuration', type: 'pump.settings@1.0.0' },
-      properties: { reportInterval: 60, unit: 'bar', serial: 'A1' },
-      variables: {},
-      version: 1,
+      ...{ properties: { reportInterval: 60, unit: 'bar', serial: 'A1' }, variables: {}, version: 1 },
       ownerId: test.idOf('pump-1'),
       path: 'pump-1',
     });

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { FaultRequest } from '../../../sandbox/backends/calls/faults.ts';
+import { createIdempotency } from '../../../sandbox/backends/world/idempotency.ts';
 import { soon } from '../../support/waiting.ts';
 import { fetchToken, guid, startTestBackends, useTestBackends } from './client.ts';
-import { createIdempotency } from '../../../sandbox/backends/world/idempotency.ts';
 
 const test = useTestBackends();
 beforeEach(() => test.backends.faults.clear());
@@ -144,8 +144,6 @@ it('there is room for a thousand faults', async () => {
 });
 
 const key = { headers: { 'idempotency-key': 'k1' } };
-
-
 
 it('a repeated mutation gets the same answer bytes, without a second effect', async () => {
   const { im } = test.as('pump-1');

@@ -58,9 +58,7 @@ export function subscribe(
     ...handlers,
   };
   const subscription = client.subscribe('0', complete, {
-    startPosition: { offset: '-1' },
-    maxWaitTimeInSeconds: 1,
-    skipParsingBodyAsJson: true,
+    ...{ startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
     ...rest,
   });
   return {
