@@ -89,6 +89,31 @@ function asDraft07(node: unknown): unknown {
   return { ...rest, ...target, ...(dependentRequired === undefined ? {} : { dependencies: dependentRequired }) };
 }
 
+export type Schema = Readonly<Record<string, unknown>>;
+
+const names = z.registry<Readonly<Record<string, unknown>>>();
+
+/** A schema that the document spells once, by this name, and with what zod does not say of it. */
+function named<S extends z.ZodType>(id: string, schema: S, more: Schema): S {
+  names.add(schema, { id, ...more });
+  return schema;
+}
+
+named('guid', guid, { description: 'Compared without regard to the case of its letters.' });
+named('modelId', modelId, { description: 'Model definition identifier, case sensitive.' });
+named('typeRef', typeRef, {
+  description: 'Type identifier, optionally with `@` and a major or a full version. Case sensitive.',
+});
+named('connectivityPath', path, {
+  description: 'Names of identities joined by `/`, relative to the device that is connected to the hub; empty: itself.',
+});
+named('target', target, { description: 'A path that is only copied; control characters are refused.' });
+named('integer', integer, { type: 'integer' });
+named('relatedModels', relatedModels, {
+  description:
+    'What became of each related model of the type: whether it was created or found, which are not told apart.',
+});
+
 /** The application properties of requests and acknowledgements. */
 
 /** One of these texts, in upper or lower case. */
@@ -302,31 +327,6 @@ function describeMessages() {
 
 const correlation = (generation: Generation) => ({
   location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
-});
-
-export type Schema = Readonly<Record<string, unknown>>;
-
-const names = z.registry<Readonly<Record<string, unknown>>>();
-
-/** A schema that the document spells once, by this name, and with what zod does not say of it. */
-function named<S extends z.ZodType>(id: string, schema: S, more: Schema): S {
-  names.add(schema, { id, ...more });
-  return schema;
-}
-
-named('guid', guid, { description: 'Compared without regard to the case of its letters.' });
-named('modelId', modelId, { description: 'Model definition identifier, case sensitive.' });
-named('typeRef', typeRef, {
-  description: 'Type identifier, optionally with `@` and a major or a full version. Case sensitive.',
-});
-named('connectivityPath', path, {
-  description: 'Names of identities joined by `/`, relative to the device that is connected to the hub; empty: itself.',
-});
-named('target', target, { description: 'A path that is only copied; control characters are refused.' });
-named('integer', integer, { type: 'integer' });
-named('relatedModels', relatedModels, {
-  description:
-    'What became of each related model of the type: whether it was created or found, which are not told apart.',
 });
 
 /**

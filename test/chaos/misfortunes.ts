@@ -19,7 +19,9 @@ type Backend = (typeof backends)[number];
 
 /** How each backend is asked for changes. */
 const changes = {
-  ...{ informationModel: ['POST', 'PUT'], typeRegistry: ['POST'], principalManager: ['PUT', 'DELETE'] },
+  informationModel: ['POST', 'PUT'],
+  typeRegistry: ['POST'],
+  principalManager: ['PUT', 'DELETE'],
 } as const satisfies Readonly<Record<Backend, readonly string[]>>;
 
 /** The next calls of each backend go wrong. */
