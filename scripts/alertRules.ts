@@ -39,7 +39,6 @@ const edge = [groupOf('edge-proxy', alerts['edge proxy'])] as const;
 const head = '# Written by `npm run docs` from scripts/alerts.\n';
 const written = (content: object): string => head + stringify(content, { lineWidth: 0 });
 
-/** The files by their paths. */
 export const ruleFiles: Readonly<Record<string, string>> = {
   'deploy/monitoring/alerts.yaml': written({ groups: server }),
   'deploy/monitoring/edge-alerts.yaml': written({ groups: edge }),

@@ -6,7 +6,6 @@ import { withTexts } from './writtenPart.ts';
 
 /** The tables of alerts in three pages, from the declarations in `scripts/alerts`. */
 
-/** The programs whose alerts the pages have. */
 export const alerts = { service: serviceAlerts, 'front door': frontDoorAlerts, 'edge proxy': edgeAlerts } as const;
 type Program = keyof typeof alerts;
 
@@ -39,7 +38,6 @@ const withoutAlert = (reasons: Readonly<Record<string, string | undefined>>): st
     Object.entries(reasons).map(([event, reason = '']) => [code(event), reason]),
   );
 
-/** The pages with their tables renewed. */
 export const alertPages: Readonly<Record<string, (page: string) => string>> = {
   'docs/operations.md': (page) => withTexts(page, { 'alerts of the service': ofProgram('service') }),
   'docs/methods.md': (page) =>

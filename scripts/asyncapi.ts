@@ -1,5 +1,377 @@
-import { describeMessages } from './asyncapi/messages.ts';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { BackendName } from '../src/backends/backends.ts';
+import type { Card } from '../src/card/card.ts';
+import { catalogue } from '../src/messages/index.ts';
+import { relatedModels } from '../src/objectModel/storedModel.ts';
+import { contentEncodings } from '../src/protocol/body.ts';
+import { type FailureCode, resultCodes } from '../src/protocol/vocabulary.ts';
+import { ackNames, commonProperties } from '../src/protocol/envelope.ts';
+import type { Generation } from '../src/protocol/event.ts';
+import { target as anyTarget, guid, integer, modelId, path, target, text, typeRef } from '../src/protocol/fields.ts';
+import type { Notification } from '../src/protocol/reply.ts';
+import { messageLimits } from '../src/settings/constants.ts';
 import { contractPage } from './contractPage.ts';
+
+/** `informationModel` → `information-model`, the name of its OpenAPI document */
+const documentOf = (name: BackendName): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+interface Content {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface Operation {
+  readonly operationId?: string;
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/**
+ * Borrows schemas of the backends' contracts: bodies that the service hands on unread. What they refer to comes along
+ * under names that begin with the backend's.
+ * @param name adds a schema to the document
+ */
+function createBorrower(name: (name: string, schema: Schema) => void) {
+  const contracts = new Map<BackendName, Contract>();
+  const borrowed = new Set<string>();
+
+  function contractOf(backend: BackendName): Contract {
+    const known =
+      contracts.get(backend) ?? parse(readFileSync(`docs/contracts/${documentOf(backend)}.openapi.yaml`, 'utf8'));
+    contracts.set(backend, known);
+    return known;
+  }
+
+  function operationOf(backend: BackendName, operationId: string): Operation {
+    const operations = Object.values(contractOf(backend).paths).flatMap((item) => Object.values(item));
+    const operation = operations.find((one) => one.operationId === operationId);
+    if (operation === undefined) throw new Error(`the contract of ${backend} has no operation ${operationId}`);
+    return operation;
+  }
+
+  function take(backend: BackendName, schema: Schema | undefined): Schema {
+    if (schema === undefined) throw new Error(`the contract of ${backend} says nothing about this body`);
+    return asDraft07(
+      mapReferences(schema, (target) => {
+        const original = target.slice('#/components/schemas/'.length);
+        const own = `${documentOf(backend)}.${original}`;
+        if (!borrowed.has(own)) {
+          borrowed.add(own);
+          name(own, take(backend, contractOf(backend).components.schemas[original]));
+        }
+        return String(reference(own)['$ref']);
+      }),
+    ) as Schema;
+  }
+
+  return {
+    requestOf: (backend: BackendName, operationId: string): Schema =>
+      take(backend, operationOf(backend, operationId).requestBody?.content['application/json'].schema),
+    answerOf: (backend: BackendName, operationId: string, status: string): Schema =>
+      take(backend, operationOf(backend, operationId).responses[status]?.content['application/json'].schema),
+  };
+}
+
+/** OpenAPI 3.1 has the newer JSON Schema: what AsyncAPI spells differently, or only allows beside no `$ref`. */
+function asDraft07(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(asDraft07);
+  if (typeof node !== 'object' || node === null) return node;
+  const { dependentRequired, $ref, ...rest } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, asDraft07(value)]),
+  );
+  const target = $ref === undefined ? {} : Object.keys(rest).length > 0 ? { allOf: [{ $ref }] } : { $ref };
+  return { ...rest, ...target, ...(dependentRequired === undefined ? {} : { dependencies: dependentRequired }) };
+}
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const names = z.registry<Readonly<Record<string, unknown>>>();
+
+/** A schema that the document spells once, by this name, and with what zod does not say of it. */
+function named<S extends z.ZodType>(id: string, schema: S, more: Schema): S {
+  names.add(schema, { id, ...more });
+  return schema;
+}
+
+named('guid', guid, { description: 'Compared without regard to the case of its letters.' });
+named('modelId', modelId, { description: 'Model definition identifier, case sensitive.' });
+named('typeRef', typeRef, {
+  description: 'Type identifier, optionally with `@` and a major or a full version. Case sensitive.',
+});
+named('connectivityPath', path, {
+  description: 'Names of identities joined by `/`, relative to the device that is connected to the hub; empty: itself.',
+});
+named('target', target, { description: 'A path that is only copied; control characters are refused.' });
+named('integer', integer, { type: 'integer' });
+named('relatedModels', relatedModels, {
+  description:
+    'What became of each related model of the type: whether it was created or found, which are not told apart.',
+});
+
+/** The application properties of requests and acknowledgements. */
+
+/** One of these texts, in upper or lower case. */
+function anyCase(texts: readonly string[]) {
+  const patterns = texts.map((one) => one.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+  return z.string().regex(new RegExp(`^(${patterns.join('|')})$`));
+}
+
+const ack = named('ack', anyCase(ackNames), {
+  description:
+    'When the device wants an acknowledgement: `none` (default), `positive` (of a success), `negative` (of a failure), `all`; `full` is the same as `all`. In upper or lower case.',
+});
+const contentEncoding = named('contentEncoding', anyCase(contentEncodings('V2')), {
+  description:
+    'How the body is encoded; compressed data may be sent as it is or as base64 text. In upper or lower case.',
+});
+const uncompressed = named('uncompressed', anyCase(contentEncodings('V1')), {
+  description: 'The body of an event is never compressed. In upper or lower case.',
+});
+const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), {
+  description: 'When the acknowledgement was made; UTC.',
+});
+
+const traceparent = z.string().optional();
+
+export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
+  const common = commonProperties(generation, messageLimits).shape;
+  return generation === 'V2'
+    ? z.object({
+        msgType: z.literal('action'),
+        ...common,
+        ...{ action: z.literal(name), ack: ack.optional(), 'content-encoding': contentEncoding.optional() },
+        traceparent,
+        ...headers.shape,
+      })
+    : z.object({
+        msgType: z.never().optional(),
+        'svc-messagetype': z.literal('platformEvent'),
+        ...common,
+        ...{ eventType: z.literal(name), id: z.string().optional(), ack: ack.optional() },
+        'content-encoding': uncompressed.optional(),
+        traceparent,
+        ...headers.shape,
+      });
+}
+
+/**
+ * @param name schema of the action or event type
+ * @param own what this message has beyond its generation
+ */
+function acknowledgementHeaders(
+  generation: Generation,
+  name: z.ZodType,
+  success: boolean,
+  own: z.ZodRawShape = {},
+): z.ZodObject {
+  const target = (success ? anyTarget : z.string()).min(1).optional(); // a refused request may have named anything
+  return generation === 'V2'
+    ? z.object({
+        ...{ msgType: z.literal('ack'), action: name, version: z.literal('2') },
+        ...{ correlationId: success ? text : text.optional(), target, timestamp },
+        ...own,
+      })
+    : z.object({ 'svc-messagetype': z.literal('platformEventAck'), eventType: name, id: text, target, ...own });
+}
+
+/** What is to be said of some properties. */
+export const meanings: Readonly<Record<string, string>> = {
+  correlationId: 'Copied unchanged into the acknowledgement.',
+  id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
+  target:
+    'Path of the device for which the replies are meant, copied unchanged; a reply has none when it is absent or empty.',
+  timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent, ${messageLimits.maxTimeoutSeconds} at most.`,
+  owner: 'Connectivity path of the owner; absent: the device itself.',
+  parent: 'Connectivity path of the parent of the identity; absent: the device itself.',
+  context: 'User context data of the request, if it has any; copied unchanged into the acknowledgement.',
+  traceparent: 'W3C trace context.',
+};
+
+/** The headers with a sentence for each property that needs one. */
+function explained(headers: Schema): Schema {
+  const properties = Object.entries(headers['properties'] ?? {}).map(([name, schema]: [string, Schema]) => {
+    const description = meanings[name];
+    if (description === undefined) return [name, schema];
+    return [name, '$ref' in schema ? { description, allOf: [schema] } : { description, ...schema }];
+  });
+  return { ...headers, properties: Object.fromEntries(properties) };
+}
+
+interface Message {
+  readonly title: string;
+  readonly summary: string;
+  readonly contentType: 'application/json' | 'text/plain';
+  readonly correlationId: { readonly location: string };
+  readonly headers: Schema;
+  readonly payload: Schema;
+}
+
+type Messages = Readonly<Record<string, Message>>;
+
+/** What it is for, and whether it still should be used. */
+const summaryOf = ({ purpose, generation }: Card): string => `${purpose}${generation === 'V1' ? ' (deprecated)' : ''}`;
+
+const eventTypes: readonly Notification['eventType'][] = [
+  'Svc.InformationModel.ObjectModelCreated',
+  'Svc.InformationModel.ObjectModelUpdated',
+];
+
+const emptyOrRemark = named('emptyOrRemark', z.string().regex(/^(|\d+ of \d+ related models are left out here, .*)$/), {
+  description: 'Empty, unless the acknowledgement would have been too large for the hub with all related models.',
+});
+const failures = Object.keys(resultCodes).filter((code): code is FailureCode => code !== 'ok');
+const failureCode = named('failureCode', z.enum(failures), { description: 'docs/result-codes.md explains each.' });
+
+interface Exchange {
+  readonly request: string;
+  readonly summary: string;
+  /** Names of the entries of its acknowledgements. */
+  readonly replies: readonly string[];
+}
+
+/** Every entry of the document, and which of them answers which. */
+function describeMessages() {
+  const schemas = createSchemas();
+  const borrow = createBorrower(schemas.name);
+  const requests: Record<string, Message> = {};
+  const replies: Record<string, Message> = {};
+  const exchanges = catalogue.map((card): Exchange => {
+    requests[card.name] = request(card);
+    const answers = { ...acknowledgements(card, true), ...acknowledgements(card, false) };
+    Object.assign(replies, answers);
+    return { request: card.name, summary: summaryOf(card), replies: Object.keys(answers) };
+  });
+  const refusals = { ...refusal('V2'), ...refusal('V1') };
+  const notifications = Object.fromEntries(eventTypes.map((eventType) => [eventType, notification(eventType)]));
+  return { requests, replies, exchanges, refusals, notifications, schemas: schemas.components };
+
+  function request(card: Card): Message {
+    const checked = card.body && schemas.request(card.body);
+    const expected = card.forwardedTo && borrow.requestOf(...card.forwardedTo);
+    return {
+      ...{ title: card.name, summary: summaryOf(card), contentType: 'application/json' },
+      correlationId: correlation(card.generation),
+      headers: explained(schemas.request(requestHeaders(card))),
+      payload: checked && expected ? { allOf: [checked, expected] } : (checked ?? expected ?? {}),
+    };
+  }
+
+  function acknowledgements({ generation, name, detailsKey, acknowledged }: Card, success: boolean): Messages {
+    const { fields = {}, properties } = success ? acknowledged.success : acknowledged.failure;
+    const headers = acknowledgementHeaders(generation, z.literal(name), success, properties);
+    const result = success
+      ? {
+          success: z.literal(true),
+          code: z.literal('ok'),
+          [detailsKey]: 'relatedModels' in fields ? emptyOrRemark : z.literal(''),
+        }
+      : { success: z.literal(false), code: failureCode, [detailsKey]: text };
+    return forms(`${name}.${success ? 'success' : 'failure'}`, generation, headers, z.object({ ...result, ...fields }));
+  }
+
+  /** The acknowledgement of a request whose name is missing or unknown. */
+  function refusal(generation: Generation): Messages {
+    const names = catalogue.filter((card) => card.generation === generation).map(({ name }) => name);
+    const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: names } });
+    const headers = acknowledgementHeaders(generation, otherName.optional(), false);
+    const body = z.object({ success: z.literal(false), code: failureCode, details: text });
+    return forms(`${generation}.refusal`, generation, headers, body);
+  }
+
+  /** An acknowledgement as it is, and for V2 compressed. */
+  function forms(name: string, generation: Generation, headers: z.ZodObject, body: z.ZodObject): Messages {
+    const payload = schemas.name(name, schemas.reply(body));
+    const correlationId = correlation(generation);
+    const plain: Message = {
+      ...{ title: name, summary: 'Acknowledgement', contentType: 'application/json', correlationId },
+      headers: explained(schemas.reply(headers)),
+      payload,
+    };
+    if (generation === 'V1') return { [name]: plain };
+    const compressed: Message = {
+      title: `${name}, compressed`,
+      summary: 'Acknowledgement of a compressed request, or one too large for the hub otherwise',
+      contentType: 'text/plain',
+      correlationId,
+      headers: explained(schemas.reply(headers.extend({ 'content-encoding': z.literal('gzip') }))),
+      payload: {
+        ...{ type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
+        'x-uncompressed': payload,
+      },
+    };
+    return { [name]: plain, [`${name}.compressed`]: compressed };
+  }
+
+  function notification(eventType: string): Message {
+    const headers = z.object({
+      ...{ 'svc-messagetype': z.literal('platformEvent'), eventType: z.literal(eventType), id: text, objectId: guid },
+      model: modelId,
+      target: target.min(1).optional(),
+    });
+    return {
+      title: eventType,
+      summary: eventType.endsWith('Created') ? 'An object model was created' : 'An object model was updated or fetched',
+      contentType: 'application/json',
+      correlationId: correlation('V1'),
+      headers: explained(schemas.reply(headers)),
+      payload: borrow.answerOf('informationModel', 'readObject', '200'),
+    };
+  }
+}
+
+const correlation = (generation: Generation) => ({
+  location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
+});
+
+/**
+ * Turns zod schemas into the JSON schemas of an AsyncAPI document, and gathers those that the document names.
+ * Requests may hold more than is described, replies hold nothing else.
+ */
+export function createSchemas() {
+  const components: Record<string, Schema> = {};
+
+  function convert(schema: z.ZodType, io: 'input' | 'output'): Schema {
+    const { $schema: _, definitions, ...rest } = z.toJSONSchema(schema, { target: 'draft-07', metadata: names, io });
+    for (const [name, { id: _id, ...definition }] of Object.entries(definitions ?? {})) {
+      components[name] = rewritten(definition) as Schema;
+    }
+    return rewritten(rest) as Schema;
+  }
+
+  return {
+    components,
+    /** Names a schema; answers the reference to it. */
+    name(name: string, schema: Schema): Schema {
+      components[name] = schema;
+      return reference(name);
+    },
+    request: (schema: z.ZodType) => convert(schema, 'input'),
+    reply: (schema: z.ZodType) => convert(schema, 'output'),
+  };
+}
+
+const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const rewritten = (node: unknown): unknown =>
+  mapReferences(node, (target) => target.replace('#/definitions/', '#/components/schemas/'));
+
+/** The schema with every reference in it replaced. */
+function mapReferences(node: unknown, map: (target: string) => string): unknown {
+  if (Array.isArray(node)) return node.map((one) => mapReferences(one, map));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string' ? map(value) : mapReferences(value, map),
+    ]),
+  );
+}
 
 /**
  * The contract between the service and devices, written from the cards and, for bodies that the service hands on, the
@@ -27,16 +399,13 @@ const address = (direction: string) => ({
   parameters: { deviceId: { description: 'Id of the device that is connected to the hub.' } },
 });
 
-/** The AsyncAPI document, as YAML. */
 export function asyncApiDocument(): string {
   const { requests, replies, exchanges, refusals, notifications, schemas } = describeMessages();
   const toDevice = { ...replies, ...refusals, ...notifications };
   const document = {
     asyncapi: '3.0.0',
     info: {
-      title: 'Device messaging service',
-      version: '2.0.0',
-      description,
+      ...{ title: 'Device messaging service', version: '2.0.0', description },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     defaultContentType: 'application/json',
@@ -49,9 +418,7 @@ export function asyncApiDocument(): string {
         exchanges.map(({ request, summary, replies: answers }) => [
           request,
           {
-            action: 'receive',
-            summary,
-            channel: { $ref: '#/channels/deviceToCloud' },
+            ...{ action: 'receive', summary, channel: { $ref: '#/channels/deviceToCloud' } },
             messages: references('channels/deviceToCloud/messages', [request]),
             reply: {
               channel: { $ref: '#/channels/cloudToDevice' },
@@ -69,8 +436,6 @@ export function asyncApiDocument(): string {
 }
 
 const send = (summary: string, messages: readonly string[]) => ({
-  action: 'send',
-  summary,
-  channel: { $ref: '#/channels/cloudToDevice' },
+  ...{ action: 'send', summary, channel: { $ref: '#/channels/cloudToDevice' } },
   messages: references('channels/cloudToDevice/messages', messages),
 });

@@ -1,15 +1,10 @@
-/** The pages that have decisions. */
 export const decisionPages = [
-  'docs/decisions.md',
-  'docs/performance.md',
-  'edge/DECISIONS.md',
-  'iot-hub-emulator/DECISIONS.md',
+  ...['docs/decisions.md', 'docs/performance.md', 'edge/DECISIONS.md', 'iot-hub-emulator/DECISIONS.md'],
   'test/DECISIONS.md',
 ] as const;
 
 export interface Decision {
   readonly id: string;
-  /** With the id. */
   readonly heading: string;
 }
 

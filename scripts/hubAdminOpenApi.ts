@@ -54,7 +54,6 @@ function operationOf(operationId: string, operation: Operation): object {
   };
 }
 
-/** The contract of the hub's admin port. */
 export function hubAdminOpenApi(): string {
   const paths: Record<string, Record<string, object>> = {};
   for (const [id, operation] of Object.entries<Operation>(operations)) {

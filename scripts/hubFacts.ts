@@ -21,13 +21,8 @@ process.exit(first === '--service' ? await runService(rest) : await probe());
 
 async function probe(): Promise<number> {
   return hubFacts({
-    args: process.argv.slice(2),
-    environment: process.env,
-    folder: process.env['INIT_CWD'] ?? process.cwd(),
-    stdout: process.stdout,
-    stderr: process.stderr,
-    signal: ending.signal,
-    reliances,
+    ...{ args: process.argv.slice(2), environment: process.env, folder: process.env['INIT_CWD'] ?? process.cwd() },
+    ...{ stdout: process.stdout, stderr: process.stderr, signal: ending.signal, reliances },
   });
 }
 

@@ -17,7 +17,6 @@ const otherwiseOf = ({ id, noOtherWay }: Fact): string =>
 
 const row = (...cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
-/** The page about what is believed of a hub. */
 export function hubFactsPage(): string {
   const chapters = areas.map(({ title, facts }) =>
     [

@@ -21,5 +21,4 @@ const tableOf = (name: string, parts: readonly MemoryPart<typeof defaults>[]): s
     ],
   );
 
-/** What each program may hold, for `docs/performance.md`. */
 export const memoryTables = `${tableOf('the service', serviceMemory)}\n\n${tableOf('the front door', methodsMemory)}`;

@@ -3,8 +3,7 @@ import type { Story } from '../sandbox/stories/story.ts';
 import { propertiesOf } from '../sandbox/stories/wire.ts';
 import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
-import { meanings } from './asyncapi/headers.ts';
-import { createSchemas, type Schema } from './asyncapi/schemas.ts';
+import { createSchemas, meanings, type Schema } from './asyncapi.ts';
 import { beginOf, endOf, withText } from './writtenPart.ts';
 
 /**

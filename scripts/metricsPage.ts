@@ -50,6 +50,5 @@ function constants(): string {
   return ['### Attributes that never change\n', '| metric | attributes |', '|---|---|', ...rows, ''].join('\n');
 }
 
-/** `docs/metrics.md` with its tables, from the declarations. */
 export const withMetrics = (page: string): string =>
   withText(page, 'metrics', [...Object.entries(chapters).map(chapter), constants()].join('\n').trimEnd());

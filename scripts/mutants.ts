@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { faults, withFault } from '../test/mutants/faults.ts';
 import { changedSince } from './ci/changes.ts';
-import { createRunner } from './mutants/runner.ts';
+import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
-import { tryMutants, type Verdict } from './mutants/trial.ts';
 
 const usage = `npm run mutants [-- WORD …]          puts the deliberate faults of test/mutants into the service, one at a time, and demands that
                                      a test of \`npm test\` notices each; with words, those with one of them in file or name
@@ -42,10 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let tried = 0;
 const escaped: Verdict[] = [];
 await tryMutants({
-  mutants,
-  runners,
-  testMs: 20_000,
-  fileMs: 120_000,
+  ...{ mutants, runners, testMs: 20_000, fileMs: 120_000 },
   onVerdict(verdict) {
     const { mutant, noticedBy } = verdict;
     tried += 1;
@@ -75,9 +71,7 @@ function ownFaults() {
     )
     .filter(({ file }) => isChosen(file))
     .map((fault) => ({
-      name: fault.fault,
-      file: fault.file,
-      text: withFault(readFileSync(fault.file, 'utf8'), fault),
+      ...{ name: fault.fault, file: fault.file, text: withFault(readFileSync(fault.file, 'utf8'), fault) },
     }));
   const count = Number(values.some ?? chosen.length);
   return drawn(chosen, count, seed(), ({ name, file }) => `${file}: ${name}`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
-import { type Measured, tableOf } from '../test/bench/printer.ts';
+import { type Measured, tableOf } from '../test/bench/figures.ts';
 import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 
@@ -16,11 +16,8 @@ const withoutRates = ({ workload, rows }: Measured) => ({
   rows: rows.filter(({ goal, unit }) => unit !== '/s' || goal !== undefined),
 });
 
-/** The page with its tables as they should be. */
 export const withTables = (page: string): string =>
   withTexts(page, {
-    cost: costTable(now),
-    ratios: tableOf(now.map(withoutRates)),
-    'one instance': sizingTable(now),
+    ...{ cost: costTable(now), ratios: tableOf(now.map(withoutRates)), 'one instance': sizingTable(now) },
     memory: memoryTables,
   });

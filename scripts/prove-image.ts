@@ -78,9 +78,7 @@ async function prove(image: Image, node: string): Promise<void> {
     await copyFile(sandbox.hub.caFile, join(directory, 'ca.pem'));
     // An engine has a network for each container, and a real hub a certificate that everybody knows.
     const here = {
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: given['HTTP_PORT'] ?? '',
-      ADMIN_PORT: given['ADMIN_PORT'] ?? '',
+      ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: given['HTTP_PORT'] ?? '', ADMIN_PORT: given['ADMIN_PORT'] ?? '' },
       NODE_EXTRA_CA_CERTS: caFile,
     };
     const environment = { ...told, ...here };

@@ -9,14 +9,8 @@ import { withText } from './writtenPart.ts';
 
 /** What has to be set; of the last four either the first or the others. */
 export const required = [
-  'HUB_SERVICE_CONNECTION_STRING',
-  'INFORMATION_MODEL_URL',
-  'TYPE_REGISTRY_URL',
-  'PRINCIPAL_MANAGER_URL',
-  'BACKENDS_TOKEN',
-  'BACKENDS_TOKEN_URL',
-  'BACKENDS_CLIENT_ID',
-  'BACKENDS_CLIENT_SECRET',
+  ...['HUB_SERVICE_CONNECTION_STRING', 'INFORMATION_MODEL_URL', 'TYPE_REGISTRY_URL', 'PRINCIPAL_MANAGER_URL'],
+  ...['BACKENDS_TOKEN', 'BACKENDS_TOKEN_URL', 'BACKENDS_CLIENT_ID', 'BACKENDS_CLIENT_SECRET'],
 ];
 
 interface Section {

@@ -93,7 +93,6 @@ export function hubTable(run: Run): string {
 
 const number = (value: number): string => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en'));
 
-/** The page with its tables as they should be. */
 export function withTables(page: string): string {
   const outcomes: readonly Outcome[] = read('scale').outcomes;
   return withTexts(page, { hubs: hubTable(read('now').measured), scenarios: tableOf(outcomes) });

@@ -13,6 +13,5 @@ export function withText(page: string, name: string, text: string): string {
   return `${before}${beginOf(name)}\n\n${text}\n\n${endOf(name)}${after}`;
 }
 
-/** The same with several parts, by their names. */
 export const withTexts = (page: string, texts: Readonly<Record<string, string>>): string =>
   Object.entries(texts).reduce((text, [name, part]) => withText(text, name, part), page);

@@ -1,12 +1,23 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { get } from 'node:https';
-import { describe, expect, test } from 'vitest';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type AdminClient, createAdminClient, operations } from 'iot-hub-emulator/admin';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { createHttpServer } from '../src/http/httpServer.ts';
+import { issueCertificate } from '../src/identity/issueCertificate.ts';
 import { signSas } from '../src/identity/sas.ts';
-import { eventReceiver } from './support/bare.ts';
+import { createJournal } from '../src/journal/journal.ts';
+import { parseQuery } from '../src/journal/read.ts';
+import { streamJournal } from '../src/journal/stream.ts';
+import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { soon } from './support/fixtures.ts';
+import { hubForAll, hubForFaults, hubForTest } from './support/sharedHub.ts';
 
 const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
 
@@ -170,4 +181,382 @@ describe('the admin port', () => {
   });
   test('refuses web pages', async () =>
     expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403));
+});
+
+const ofClient = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
+let admin: AdminClient;
+beforeAll(() => {
+  admin = createAdminClient(`${ofClient.adminUrl}/`);
+});
+
+test('the admin client has a function for each operation', () =>
+  expect(Object.keys(admin).toSorted()).toEqual(Object.keys(operations).toSorted()));
+
+test('the admin client sends ids, bodies and queries, and gives what the hub answers', async () => {
+  expect(await admin.describe()).toMatchObject({ name: 'sandbox-hub', ports: ofClient.ports });
+  const { connectionString } = await admin.addDevice({ deviceId: 'made%1' });
+  expect(connectionString).toBe(ofClient.deviceConnectionString('made%1'));
+  expect(await admin.removeDevice('made%1')).toBeUndefined();
+  expect((await admin.listDevices()).devices.map(({ deviceId }) => deviceId)).toEqual(['pump-1']);
+  const fault = { kind: 'settle', answer: 'reject', times: 3 } as const;
+  const added = await admin.addFault(fault);
+  if (!('id' in added)) throw new Error('it stands');
+  expect(await admin.listFaults()).toEqual({ faults: [{ id: added.id, fault, struck: 0 }] });
+  await admin.clearFault(added.id);
+  expect(await admin.addFault({ kind: 'drop' })).toEqual({ struck: 0 });
+  expect(await admin.renewKey('device', {})).toMatchObject({ policy: 'device', key: 'primaryKey' });
+});
+
+test('the admin client gives the sentence of a refusal, and its status', async () => {
+  await expect(admin.addDevice({ deviceId: 'pump-1' })).rejects.toMatchObject({
+    ...{ name: 'HubRefused', status: 409, message: 'A device of this id exists already.' },
+  });
+  await expect(admin.clearFault('none')).rejects.toMatchObject({ status: 404 });
+});
+
+test('the admin client reads the journal, and follows it until the loop is left', async () => {
+  const device = await connectedDevice(ofClient, 'pump-1');
+  const kinds: string[] = [];
+  for await (const entry of admin.streamJournal({ since: 0, deviceId: 'pump-1' })) {
+    kinds.push(entry.kind);
+    if (entry.kind === 'connected') device.send(publishPacket('devices/pump-1/messages/events/', 'wärm'));
+    if (entry.kind !== 'd2c') continue;
+    expect(entry).toMatchObject({ text: 'wärm', body: Buffer.from('wärm').toString('base64') });
+    break;
+  }
+  expect(kinds).toEqual(['connected', 'd2c']);
+  const { entries, last } = await admin.readJournal({ kind: 'd2c' });
+  expect(entries).toMatchObject([{ position: last, kind: 'd2c', partition: expect.any(Number) }]);
+  device.socket.destroy();
+});
+
+test('the admin client ends what it follows with a signal, and tells what has gone', async () => {
+  const leaving = new AbortController();
+  const stream = admin.streamJournal({ since: 9_999 }, leaving.signal);
+  expect((await stream.next()).value).toEqual({ kind: 'gap', after: 9_999, next: 1 });
+  const after = (async () => {
+    for await (const _ of stream);
+  })();
+  leaving.abort(new Error('enough'));
+  await expect(after).rejects.toThrow('enough');
+});
+
+describe('the contract of the admin port', () => {
+  type Operation = {
+    responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
+  };
+  interface Contract {
+    paths: Record<string, Record<'get' | 'post' | 'delete', Operation>>;
+    components: { schemas: Record<string, object>; responses: Record<string, object> };
+  }
+
+  const contract = parse(readFileSync('iot-hub-emulator/docs/admin.openapi.yaml', 'utf8')) as Contract;
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } }).addSchema(contract, 'contract');
+
+  const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+
+  const pointer = (...names: string[]) =>
+    `contract#/${names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+
+  /** Ask, and hold the answer against the contract of that path, method and status. */
+  const ask = async (method: 'get' | 'post' | 'delete', path: string, at: string, body?: unknown): Promise<number> => {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    const response = await fetch(hub.adminUrl + at, { ...init, method: method.toUpperCase() });
+    const text = await response.text();
+    const { status } = response;
+    const documented = contract.paths[path]?.[method].responses[status];
+    expect(documented, `${method} ${path} answers ${status}`).toBeDefined();
+    const schema = documented?.$ref
+      ? pointer('components', 'responses', 'refused', 'content', 'application/json', 'schema')
+      : pointer('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema');
+    if (text === '') expect(documented?.content).toBeUndefined();
+    else expect(ajv.validate({ $ref: schema }, JSON.parse(text)), ajv.errorsText()).toBe(true);
+    return status;
+  };
+
+  test('every answer complies with the contract', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', Buffer.from([0xff])));
+    await device.next('puback');
+    append(hub, ['x']);
+    const { bodies } = await eventReceiver(hub);
+    await expect.poll(() => bodies.length).toBe(2);
+
+    const read = ['/', '/devices', '/connections', '/partitions', '/counters', '/journal', '/faults/kinds'];
+    for (const path of read) expect(await ask('get', path, path), path).toBe(200);
+    expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(201);
+    expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(409);
+    expect(await ask('post', '/devices', '/devices', {})).toBe(400);
+    const message = { system: { messageId: 'm' }, properties: { a: 'b' }, body: Buffer.from('x') };
+    hub.devicebound.enqueue('pump-1', message, 'service');
+    expect(await ask('get', '/devices/{id}/twin', '/devices/pump-1/twin')).toBe(200);
+    expect(await ask('get', '/devices/{id}/twin', '/devices/none/twin')).toBe(404);
+    expect(await ask('get', '/devices/{id}/messages', '/devices/pump-1/messages')).toBe(200);
+    expect(await ask('get', '/devices/{id}/messages', '/devices/none/messages')).toBe(404);
+    expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
+    expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
+    expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 'x' })).toBe(201);
+    expect(await ask('post', '/devices/{id}/messages', '/devices/pump-1/messages', { body: 1 })).toBe(400);
+    expect(await ask('post', '/devices/{id}/messages', '/devices/nobody/messages', {})).toBe(404);
+    const authority = await issueCertificate({ name: 'Factory', role: 'authority' });
+    const registered = { name: 'factory', certificate: authority.cert };
+    expect(await ask('post', '/certificates', '/certificates', registered)).toBe(201);
+    expect(await ask('post', '/certificates', '/certificates', { ...registered, name: '' })).toBe(400);
+    expect(await ask('post', '/certificates', '/certificates', {})).toBe(400);
+    expect(await ask('get', '/certificates', '/certificates')).toBe(200);
+    const [code, verify] = ['/certificates/{id}/generateVerificationCode', '/certificates/{id}/verify'];
+    expect(await ask('post', code, '/certificates/factory/generateVerificationCode')).toBe(200);
+    expect(await ask('post', code, '/certificates/none/generateVerificationCode')).toBe(404);
+    const answer = await fetch(`${hub.adminUrl}/certificates/factory/generateVerificationCode`, { method: 'POST' });
+    const { verificationCode } = (await answer.json()) as { verificationCode: string };
+    const { cert: certificate } = await issueCertificate({ name: verificationCode, role: 'client', issuer: authority });
+    expect(await ask('post', verify, '/certificates/factory/verify', registered)).toBe(400);
+    expect(await ask('post', verify, '/certificates/factory/verify', {})).toBe(400);
+    expect(await ask('post', verify, '/certificates/none/verify', { certificate })).toBe(404);
+    expect(await ask('post', verify, '/certificates/factory/verify', { certificate })).toBe(200);
+    expect(hub.certificates.verified()).toHaveLength(1);
+    expect(await ask('delete', '/certificates/{id}', '/certificates/factory')).toBe(204);
+    expect(await ask('delete', '/certificates/{id}', '/certificates/factory')).toBe(404);
+    const signed = { deviceId: 'signed', authentication: { type: 'certificateAuthority' } };
+    expect(await ask('post', '/devices', '/devices', signed)).toBe(201);
+    expect(await ask('get', '/journal', '/journal?since=x')).toBe(400);
+    expect(await ask('get', '/journal/stream', '/journal/stream?since=x')).toBe(400);
+    expect(await ask('post', '/faults', '/faults', { kind: 'settle', answer: 'hold' })).toBe(201);
+    expect(await ask('post', '/faults', '/faults?seconds=3600', { kind: 'no-events', partition: '9' })).toBe(201);
+    expect(await ask('post', '/faults', '/faults?seconds=0', { kind: 'no-events' })).toBe(400);
+    expect(await ask('get', '/faults', '/faults')).toBe(200);
+    expect(await ask('post', '/faults', '/faults', { kind: 'drop' })).toBe(200);
+    expect(await ask('post', '/faults', '/faults', { kind: 'fall' })).toBe(400);
+    expect(await ask('post', '/faults', '/faults', { kind: 'burst', events: 1, deviceId: 'nobody' })).toBe(404);
+    expect(await ask('delete', '/faults/{id}', '/faults/99')).toBe(404);
+    expect(await ask('delete', '/faults/{id}', '/faults/1')).toBe(204);
+    expect(await ask('delete', '/faults', '/faults')).toBe(200);
+  });
+});
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A server that streams a journal and nothing else, and how many watch the journal. */
+async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
+  const kept = createJournal({ bytes });
+  let watchers = 0;
+  const watch: typeof kept.watch = (listener) => {
+    watchers += 1;
+    const unwatch = kept.watch(listener);
+    return () => {
+      watchers -= 1;
+      unwatch();
+    };
+  };
+  const journal = new Proxy(kept, { get: (target, name) => (name === 'watch' ? watch : Reflect.get(target, name)) });
+  const closing = new AbortController();
+  const responses: ServerResponse[] = [];
+  const server: Server = createHttpServer({
+    keepAliveMs: 1000,
+    explain: () => 'reset',
+    async serve(request, response) {
+      responses.push(response);
+      const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+      const query = parseQuery(searchParams, Error);
+      streamJournal(journal, query, { request, response, closing: closing.signal, heartbeatMs });
+      return 'written';
+    },
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const add = (deviceId: string, reason = '') =>
+    kept.add({ kind: 'disconnected', deviceId, protocol: 'mqtt', reason }).position;
+  return { journal: kept, add, closing, responses, port, watchers: () => watchers };
+}
+
+/** A client that reads events as they come. */
+async function reader(port: number, path: string, headers: Record<string, string> = {}) {
+  const away = new AbortController();
+  ends.push(() => away.abort());
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: away.signal });
+  const seen = { text: '', isEnded: false };
+  const reading = (async () => {
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) seen.text += chunk;
+    seen.isEnded = true;
+  })();
+  reading.catch(() => undefined);
+  const ids = () => [...seen.text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  return { response, seen, ids, away, reading };
+}
+
+test('a stream begins with the next entry, and each event has the position as its id', async () => {
+  const { add, port } = await streaming();
+  add('before');
+  const { response, seen, ids } = await reader(port, '/');
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const position = add('a', 'line\nbreak');
+  await vi.waitFor(() => expect(ids()).toEqual([position]), soon);
+  const [, data = ''] = /^data: (.*)\n\n$/m.exec(seen.text) ?? [];
+  const entry = { kind: 'disconnected', deviceId: 'a', protocol: 'mqtt', reason: 'line\nbreak' };
+  expect(JSON.parse(data)).toEqual({ ...entry, position, time: expect.stringMatching(/Z$/) });
+});
+
+test('a stream begins after the requested position, so that a client that reconnects goes on', async () => {
+  const { add, port } = await streaming();
+  for (const device of ['a', 'b', 'c']) add(device);
+  const first = await reader(port, '/?since=1');
+  await vi.waitFor(() => expect(first.ids()).toEqual([2, 3]), soon);
+  const again = await reader(port, '/?since=1', { 'last-event-id': '2' });
+  add('d');
+  await vi.waitFor(() => expect(again.ids()).toEqual([3, 4]), soon);
+});
+
+test('a stream can have the entries of one device, correlation id or kind only', async () => {
+  const { journal, add, port } = await streaming();
+  const ofDevice = await reader(port, '/?deviceId=b');
+  const ofKind = await reader(port, '/?kind=receiver-closed');
+  const ofMessage = await reader(port, '/?correlationId=c1');
+  add('a');
+  add('b');
+  journal.add({ kind: 'receiver-closed', address: 'x', reason: 'y' });
+  const times = { responseTimeoutInSeconds: 30, connectTimeoutInSeconds: 0 };
+  const call = { deviceId: 'a', correlationId: 'c1', methodName: 'm', payload: '1' };
+  journal.add({ kind: 'method', ...call, ...times });
+  await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]), soon);
+});
+
+test('a client that asks for deleted entries gets a gap', async () => {
+  const { journal, add, port } = await streaming({ bytes: 2000 });
+  for (let i = 0; i < 20; i += 1) add('a');
+  const { first } = journal;
+  expect(first).toBeGreaterThan(2);
+  const { seen, ids } = await reader(port, '/?since=1');
+  await vi.waitFor(() => expect(ids().at(-1)).toBe(20), soon);
+  expect(seen.text).toMatch(new RegExp(`^event: gap\ndata: {"after":1,"next":${first}}\n\nid: ${first}\n`));
+});
+
+test('a client with a position beyond the end of the journal gets a gap', async () => {
+  const { add, port } = await streaming();
+  add('a');
+  const { seen, ids } = await reader(port, '/', { 'last-event-id': '99' });
+  await vi.waitFor(() => expect(ids()).toEqual([1]), soon);
+  expect(seen.text).toContain('event: gap\ndata: {"after":99,"next":1}');
+});
+
+test('a client that does not read costs little memory, and gets a gap when it reads on', async () => {
+  const { add, port, responses } = await streaming({ bytes: 1_000_000 });
+  const socket: Socket = connect(port, '127.0.0.1');
+  ends.push(() => socket.destroy());
+  socket.write('GET /?since=0 HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await vi.waitFor(() => expect(responses).toHaveLength(1), soon);
+  let most = 0;
+  for (let i = 0; i < 1500; i += 1) {
+    add('a', 'x'.repeat(50_000));
+    await turn();
+    most = Math.max(most, responses[0]?.writableLength ?? 0);
+  }
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(500_000);
+  let isTold = false;
+  let rest = '';
+  for await (const chunk of socket) {
+    rest = (rest + chunk).slice(-100_000);
+    isTold ||= rest.includes('event: gap');
+    if (isTold && rest.includes('id: 1500\n')) break;
+  }
+  expect(isTold).toBe(true);
+});
+
+test('a client that disconnects is removed from the watchers', async () => {
+  const { port, watchers } = await streaming();
+  const { away } = await reader(port, '/');
+  expect(watchers()).toBe(1);
+  away.abort();
+  await vi.waitFor(() => expect(watchers()).toBe(0), soon);
+});
+
+test('a stream ends completely when the server stops', async () => {
+  const { add, port, closing, watchers } = await streaming();
+  const { reading, seen, ids } = await reader(port, '/');
+  add('a');
+  await vi.waitFor(() => expect(ids()).toHaveLength(1), soon);
+  closing.abort();
+  await reading;
+  expect(seen.isEnded).toBe(true);
+  await vi.waitFor(() => expect(watchers()).toBe(0), soon);
+});
+
+test('a stream without entries has heartbeats', async () => {
+  const { port } = await streaming({ heartbeatMs: 5 });
+  const { seen } = await reader(port, '/');
+  await vi.waitFor(() => expect(seen.text).toContain(': heartbeat\n\n'), soon);
+});
+
+describe('over the admin port', () => {
+  const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    const response = await fetch(hub.adminUrl + path, init);
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+
+  describe('faults over the admin port', () => {
+    test('are added, listed and cleared', async () => {
+      const fault = { kind: 'settle', answer: 'reject', times: 3 };
+      const { status, body } = await ask('POST', '/faults', fault);
+      expect(status).toBe(201);
+      expect((await ask('GET', '/faults')).body).toEqual({ faults: [{ id: body.id, fault, struck: 0 }] });
+      expect(await ask('DELETE', `/faults/${body.id}`)).toEqual({ status: 204, body: undefined });
+      expect((await ask('DELETE', `/faults/${body.id}`)).status).toBe(404);
+      await ask('POST', '/faults', fault);
+      expect(await ask('DELETE', '/faults')).toEqual({ status: 200, body: { ended: 1 } });
+      expect((await ask('GET', '/faults')).body).toEqual({ faults: [] });
+    });
+    test('happen at once and count what they affected', async () => {
+      const device = await connectedDevice(hub, 'pump-1');
+      const answer = await ask('POST', '/faults', { kind: 'drop', connections: 'device' });
+      expect(answer).toEqual({ status: 200, body: { struck: 1 } });
+      await device.closed;
+    });
+    test.each([
+      [{ kind: 'nonsense' }, 'kind'],
+      [{ kind: 'settle' }, 'answer'],
+      [{ kind: 'settle', answer: 'hold', time: 1 }, 'this kind has no field time'],
+      [{ kind: 'burst', events: 0 }, 'events'],
+      [7, 'object'],
+    ])('that are invalid are refused with a sentence: %j', async (fault, word) => {
+      const { status, body } = await ask('POST', '/faults', fault);
+      expect(status).toBe(400);
+      expect(body.error).toContain('That is no fault');
+      expect(body.error).toContain(word);
+    });
+  });
+
+  test('a burst in a hub without devices is refused with a status and a sentence', async () => {
+    const empty = await hubForTest();
+    const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
+  });
+
+  test('the counters show connections, links, credit, events and queues', async () => {
+    const { bodies } = await eventReceiver(hub, { credit: 10 });
+    append(hub, ['a', 'b']);
+    await expect.poll(() => bodies).toEqual(['a', 'b']);
+    await outcomeOf(await serviceLink(hub), toDevice('pump-1'));
+    const device = await connectedDevice(hub, 'pump-1');
+    const { body } = await ask('GET', '/counters');
+    expect(body).toMatchObject({
+      connections: { all: 3, events: 1, service: 1, device: 1, unknown: 0 },
+      links: 2,
+      receivers: [{ address: 'sandbox-hub/ConsumerGroups/$Default/Partitions/0', credit: 8, delivered: 2 }],
+      ...{ appended: 2, delivered: 2, settled: 2, queued: { all: 1, byDevice: { 'pump-1': 1 } } },
+    });
+    expect(body).toEqual(JSON.parse(JSON.stringify(hub.counters())));
+    device.socket.destroy();
+  });
 });

@@ -2,8 +2,20 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import rhea, { type EventContext } from 'rhea';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { maxEventSize } from '../src/events/events.ts';
 import { eventOverhead } from '../src/events/partitionLog.ts';
-import { append, bareConnection, ended, eventReceiver, eventToken, putDeviceToken, putToken } from './support/bare.ts';
+import {
+  append,
+  bareConnection,
+  ended,
+  eventReceiver,
+  eventToken,
+  outcomeOf,
+  putDeviceToken,
+  putToken,
+} from './support/bare.ts';
+import { listenInTest } from './support/eventClients.ts';
+import { beginning, compound, emptyElements, nestedLists, plainMessages, section } from './support/rawAmqp.ts';
 import { hubForEach, hubForTest } from './support/sharedHub.ts';
 
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
@@ -169,5 +181,291 @@ describe('misbehaviour', () => {
     socket.write(bytes);
     await closed;
     expect(await putToken(hub, healthy, 'events')).toBe(202);
+  });
+});
+
+describe('a device over AMQP', () => {
+  // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
+
+  let lead = 0;
+  beforeEach(() => {
+    lead = 0;
+  });
+  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
+  const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
+
+  const { data_section, data_sections } = rhea.message;
+  const batchFormat = 0x80013700;
+  const batch = (...bodies: Buffer[]) =>
+    rhea.message.encode({
+      body: data_sections(
+        bodies.map((body) =>
+          rhea.message.encode({ application_properties: { n: bodies.indexOf(body) }, body: data_section(body) }),
+        ),
+      ),
+    });
+  const d2c = () => hub.journal.list({ kind: 'd2c' });
+  const loggedIn = async (deviceId = 'pump-1') => {
+    const connection = await bareConnection(hub);
+    expect(await putDeviceToken(hub, connection, deviceId)).toBe(200);
+    return connection;
+  };
+
+  describe('a batch', () => {
+    test('is taken in message by message, in order', async () => {
+      const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+      expect(await outcomeOf(sender, batch(Buffer.from('a'), Buffer.from('b')), batchFormat)).toBe('accepted');
+      expect(d2c()).toMatchObject([
+        { deviceId: 'pump-1', properties: { n: 0 }, body: Buffer.from('a') },
+        { deviceId: 'pump-1', properties: { n: 1 }, body: Buffer.from('b') },
+      ]);
+    });
+    test('may have 256 KB in all, and is refused as a whole if it has more', async () => {
+      const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+      // each property has a name of one dead letter and a value of one digit
+      const half = Buffer.alloc(maxEventSize / 2 - 2);
+      const most = [half, Buffer.alloc(half.length)];
+      expect(await outcomeOf(sender, batch(...most), batchFormat)).toBe('accepted');
+      const more = batch(half, Buffer.alloc(half.length + 1));
+      expect(await outcomeOf(sender, more, batchFormat)).toBe('amqp:link:message-size-exceeded');
+      expect(d2c()).toHaveLength(2);
+    });
+  });
+
+  test('typed application properties keep their types', async () => {
+    const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+    const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
+    await outcomeOf(sender, { application_properties, body: data_section(Buffer.from('x')) });
+    const [event] = await listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0' }).has(1);
+    expect(event?.properties).toEqual(application_properties);
+  });
+  test('a device cannot forge a stamp by an annotation', async () => {
+    const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+    const message_annotations = { 'iothub-connection-device-id': 'pump-2', 'iothub-enqueuedtime': 0 };
+    await outcomeOf(sender, { message_annotations, body: data_section(Buffer.from('x')) });
+    const [event] = await listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0' }).has(1);
+    expect(event?.systemProperties?.['iothub-connection-device-id']).toBe('pump-1');
+    expect(event?.systemProperties?.['iothub-enqueuedtime']).toBeGreaterThan(0);
+  });
+
+  describe("a device's token", () => {
+    test.each([
+      ['another device', '/devices/pump-2/messages/events'],
+      ['a device whose id differs by case', '/devices/Pump-1/messages/events'],
+      ['a module', '/devices/pump-1/modules/m/messages/events'],
+      ['the service', '/messages/devicebound'],
+    ])('does not give access to %s', async (_, address) => {
+      hub.registry.create('pump-1', { moduleId: 'm' });
+      const sender = (await loggedIn()).open_sender(address);
+      expect(await ended(sender)).toBe('amqp:unauthorized-access');
+    });
+    test.each(['messages/devicebound', 'methods/devicebound', 'twin'])(
+      'is necessary to receive from its %s',
+      async (endpoint) => {
+        const receiver = (await loggedIn('pump-2')).open_receiver(`/devices/pump-1/${endpoint}`);
+        expect(await ended(receiver)).toBe('amqp:unauthorized-access');
+      },
+    );
+    test('shares a connection with other tokens, each for its own links', async () => {
+      const connection = await loggedIn('pump-1');
+      await putDeviceToken(hub, connection, 'pump-2');
+      for (const deviceId of ['pump-1', 'pump-2'])
+        await outcomeOf(connection.open_sender(`/devices/${deviceId}/messages/events`), { body: 'x' });
+      expect(d2c().map((entry) => entry.kind === 'd2c' && entry.deviceId)).toEqual(['pump-1', 'pump-2']);
+      expect(['pump-1', 'pump-2'].map(hub.isConnected)).toEqual([true, true]);
+    });
+    test('that expires in use gives access no more', async () => {
+      const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+      expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
+      lead = 601_000;
+      expect(await outcomeOf(sender, { body: 'x' })).toBe('amqp:unauthorized-access');
+      expect(d2c()).toHaveLength(1);
+    });
+  });
+
+  test('a link at an unknown address of a device is refused as not found', async () => {
+    const connection = await loggedIn();
+    expect(await ended(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
+    expect(await ended(connection.open_sender('/devices/pump-1/messages/devicebound'))).toBe('amqp:not-found');
+  });
+  test('a device gets only as many messages as it has given credit for', async () => {
+    const message = (n: number) => ({ system: {}, properties: {}, body: Buffer.from(String(n)) });
+    for (const n of [1, 2, 3]) hub.devicebound.enqueue('pump-1', message(n), 'service');
+    const receiver = (await loggedIn()).open_receiver({
+      ...{ source: '/devices/pump-1/messages/devicebound', credit_window: 0, autoaccept: false },
+    });
+    const got: string[] = [];
+    receiver.on('message', ({ message }: EventContext) => got.push(message?.body.content.toString()));
+    await once(receiver, 'receiver_open');
+    receiver.add_credit(2);
+    await expect.poll(() => got).toEqual(['1', '2']);
+    expect(hub.journal.list({ kind: 'c2d-delivered' })).toHaveLength(2); // the third is not counted as delivered
+    receiver.add_credit(1);
+    await expect.poll(() => got).toEqual(['1', '2', '3']);
+  });
+  test('a device that gives no credit for twin changes loses the link on which it subscribed', async () => {
+    const connection = await loggedIn();
+    const receiver = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });
+    await once(receiver, 'receiver_open');
+    const sender = connection.open_sender('/devices/pump-1/twin');
+    const message_annotations = { operation: 'PUT', resource: '/notifications/twin/properties/desired' };
+    expect(await outcomeOf(sender, { message_annotations, body: '' })).toBe('accepted');
+    const gone = ended(sender);
+    hub.twins.change('pump-1', { properties: { desired: { speed: 1 } } });
+    expect(await gone).toBe('amqp:resource-limit-exceeded');
+  });
+  test('messages that an AMQP device has not settled when it disconnects are delivered again', async () => {
+    hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');
+    const options = { source: '/devices/pump-1/messages/devicebound', autoaccept: false };
+    const first = await loggedIn();
+    await once(first.open_receiver(options), 'message');
+    first.close();
+    await once(first, 'connection_close');
+    await expect.poll(() => hub.isConnected('pump-1')).toBe(false);
+    const [{ message }] = (await once((await loggedIn()).open_receiver(options), 'message')) as [EventContext];
+    expect(message?.delivery_count).toBe(0);
+    expect(message?.message_annotations?.['iothub-enqueuedtime']).toBeInstanceOf(Date);
+  });
+});
+
+describe('bytes beyond the limits', () => {
+  // AMQP just beyond the limits within which the hub has its library decode it. The library decodes this, too.
+
+  const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
+
+  const bytes = (...all: number[]) => Buffer.from(all);
+  const { data_section, data_sections } = rhea.message;
+  const batchFormat = 0x80013700;
+  const many = emptyElements(257);
+  const deep = nestedLists(33);
+  const hostile: [string, Buffer][] = [
+    ['257 elements without bytes', section('value', many)],
+    ['33 nested lists', section('value', deep)],
+    ['a sequence of such', section('sequence', compound(0xd0, 1, deep))],
+    ['a small list', section('value', compound(0xd0, 1, bytes(0x40)))],
+  ];
+  const plain = plainMessages();
+
+  const toTelemetry = async () => {
+    const connection = await bareConnection(hub);
+    await putDeviceToken(hub, connection, 'pump-1');
+    return connection.open_sender('/devices/pump-1/messages/events');
+  };
+  /** What a device can write of a message before its body. */
+  const properties = rhea.message.encode({
+    application_properties: { msgType: 'action' },
+    body: { collect_sections: () => undefined },
+  });
+  const eventBytes = () => hub.partitions[0]?.at(0)?.bytes ?? Buffer.alloc(0);
+
+  describe('without a login,', () => {
+    const amqp = Buffer.from('AMQP\0\x01\0\0', 'latin1');
+    const sasl = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
+    const frame = (type: number, performative: Buffer) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(8 + performative.length);
+      head.set([2, type], 4);
+      return Buffer.concat([head, performative]);
+    };
+    const open = (inside: Buffer) =>
+      Buffer.concat([bytes(0, 0x53, 0x10), compound(0xd0, 2, bytes(0xa1, 1, 0x78), inside)]);
+    const init = (inside: Buffer) => Buffer.concat([bytes(0, 0x53, 0x41), compound(0xd0, 1, inside)]);
+
+    test.each([
+      ['an open frame of 257 elements without bytes', [amqp, frame(0, open(many))]],
+      ['an open frame of 33 nested lists', [amqp, frame(0, open(deep))]],
+      ['a login of 257 elements without bytes', [sasl, frame(1, init(many))]],
+      ['such an open frame in pieces', [amqp, frame(0, open(many)).subarray(0, 20), frame(0, open(many)).subarray(20)]],
+    ])('%s ends the connection, and no other', async (_, pieces) => {
+      const sender = await toTelemetry();
+      const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);
+      const ended = once(socket, 'close');
+      socket.resume();
+      for (const piece of pieces) {
+        socket.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await ended;
+      expect(await outcomeOf(sender, { body: 'still here' })).toBe('accepted');
+    });
+  });
+
+  describe('a device', () => {
+    test.each(hostile)('can send %s: receivers get the bytes of the body unchanged', async (_, body) => {
+      expect(plain.decode(body)).toHaveProperty('body'); // harms no receiver
+      const sender = await toTelemetry();
+      expect(await outcomeOf(sender, Buffer.concat([properties, body]), 0)).toBe('accepted');
+      expect(eventBytes().subarray(-body.length)).toEqual(body);
+      expect(rhea.message.decode(eventBytes().subarray(0, -body.length))).toMatchObject({
+        application_properties: { msgType: 'action' },
+        message_annotations: { 'iothub-connection-device-id': 'pump-1' },
+      });
+      expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ deviceId: 'pump-1', body }]);
+    });
+
+    test('can send them in one batch with others', async () => {
+      const sender = await toTelemetry();
+      const messages = [Buffer.concat([properties, section('value', deep)]), rhea.message.encode({ body: 'x' })];
+      const batch = rhea.message.encode({ body: data_sections(messages) });
+      expect(await outcomeOf(sender, batch, batchFormat)).toBe('accepted');
+      expect(hub.counters().appended).toBe(2);
+      expect(eventBytes().subarray(-deep.length)).toEqual(deep);
+    });
+
+    test.each([
+      ['properties of 257 elements without bytes', section('applicationProperties', many)],
+      [
+        'a property of 33 nested lists',
+        section('applicationProperties', compound(0xd1, 2, bytes(0xa1, 1, 0x78), deep)),
+      ],
+      ['annotations of 33 nested lists', section('messageAnnotations', deep)],
+      ['no section', bytes(0x40)],
+    ])('that sends %s is refused, and goes on', async (_, wrong) => {
+      const sender = await toTelemetry();
+      const message = Buffer.concat([wrong, section('data', bytes(0xa0, 1, 0x78))]);
+      expect(await outcomeOf(sender, message, 0)).toBe('amqp:decode-error');
+      const batch = rhea.message.encode({ body: data_sections([rhea.message.encode({ body: 'x' }), message]) });
+      expect(await outcomeOf(sender, batch, batchFormat)).toBe('amqp:decode-error');
+      expect(await outcomeOf(sender, section('value', many), batchFormat)).toBe('amqp:decode-error');
+      expect(hub.counters().appended).toBe(0);
+      expect(await outcomeOf(sender, { body: data_section(Buffer.from('x')) })).toBe('accepted');
+      expect(hub.counters().appended).toBe(1);
+    });
+
+    test('can send a batch of thousands of messages', async () => {
+      const sender = await toTelemetry();
+      const message = rhea.message.encode({ body: data_section(Buffer.from('x')) });
+      const batch = rhea.message.encode({ body: data_sections(Array(5_000).fill(message)) });
+      expect(await outcomeOf(sender, batch, batchFormat)).toBe('accepted');
+      expect(hub.counters().appended).toBe(5_000);
+    });
+
+    test('can send an empty message', async () =>
+      expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted'));
+  });
+
+  test.each(hostile)('a producer can send %s, too', async (_, body) => {
+    const connection = await bareConnection(hub);
+    await putToken(hub, connection, 'events', 'iothubowner');
+    const sender = connection.open_sender(hub.name);
+    expect(
+      await outcomeOf(sender, Buffer.concat([beginning({ sequenceNumber: 9, offset: 9, enqueuedTime: 9 }), body]), 0),
+    ).toBe('accepted');
+    expect(eventBytes().subarray(-body.length)).toEqual(body);
+    expect(rhea.message.decode(eventBytes().subarray(0, -body.length))).toMatchObject({
+      message_annotations: { 'x-opt-sequence-number': 0 },
+    });
+  });
+
+  test.each(hostile)('a service cannot send %s to a device', async (_, body) => {
+    const connection = await bareConnection(hub);
+    await putToken(hub, connection, 'service');
+    const sender = connection.open_sender('/messages/devicebound');
+    const to = rhea.message.encode({
+      to: '/devices/pump-1/messages/devicebound',
+      body: { collect_sections: () => undefined },
+    });
+    expect(await outcomeOf(sender, Buffer.concat([to, body]), 0)).toBe('com.microsoft:argument-error');
+    expect(hub.devicebound.pending('pump-1')).toEqual([]);
   });
 });

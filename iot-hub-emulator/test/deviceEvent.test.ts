@@ -24,26 +24,15 @@ const stamps = {
 describe('an event as receivers get it', () => {
   test('has the stamps, all system properties, the application properties and the body', () => {
     const system = {
-      messageId: 'm',
-      userId: 'ü',
-      to: '/somewhere',
-      correlationId: 'c'.repeat(300),
-      contentType: 'application/json',
-      contentEncoding: 'utf-8',
-      expiryTime: '2026-11-20T15:00:00.000Z',
-      creationTime: '2026-11-20T14:00:00.000Z',
-      subject: 's',
-      interfaceId: 'i',
-      outputName: 'o',
+      ...{ messageId: 'm', userId: 'ü', to: '/somewhere', correlationId: 'c'.repeat(300) },
+      ...{ contentType: 'application/json', contentEncoding: 'utf-8', expiryTime: '2026-11-20T15:00:00.000Z' },
+      ...{ creationTime: '2026-11-20T14:00:00.000Z', subject: 's', interfaceId: 'i', outputName: 'o' },
     };
     const properties = { a: '1', 'ä/€': '😀'.repeat(100), empty: '' };
     const event = decode(encodeDeviceEvent(login, { system, properties, body: Buffer.from([0, 255]) }, place));
     expect(event).toMatchObject({
       message_annotations: { ...stamps, 'dt-subject': 's', 'iothub-interface-id': 'i', 'iothub-outputname': 'o' },
-      message_id: 'm',
-      user_id: Buffer.from('ü'),
-      to: '/somewhere',
-      correlation_id: 'c'.repeat(300),
+      ...{ message_id: 'm', user_id: Buffer.from('ü'), to: '/somewhere', correlation_id: 'c'.repeat(300) },
       content_type: 'application/json',
       content_encoding: 'utf-8',
       absolute_expiry_time: new Date(system.expiryTime),

@@ -1,8 +1,22 @@
+import { readFileSync } from 'node:fs';
 import type { ReceivedEventData } from '@azure/event-hubs';
 import type device from 'azure-iot-device';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deviceClient, deviceMessage, type Listening, listenToEvents } from './support/clients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import type iothub from 'azure-iothub';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
+import {
+  deviceClient,
+  deviceMessage,
+  type Listening,
+  listenToEvents,
+  nameOfError,
+  nextMessage,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
+import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
+import { serviceForAll } from './support/sharedService.ts';
 
 let client: device.Client;
 let listening: Listening;
@@ -65,9 +79,7 @@ describe('a device sends and a consumer receives', () => {
     const forged = {
       'iothub-connection-device-id': 'pump-2',
       'iothub-message-source': 'twinChangeEvents',
-      'iothub-connection-auth-generation-id': '1',
-      'x-opt-sequence-number': '99',
-      'x-opt-offset': '99',
+      ...{ 'iothub-connection-auth-generation-id': '1', 'x-opt-sequence-number': '99', 'x-opt-offset': '99' },
     };
     const event = await arrive(deviceMessage('x', forged));
     expect(event.properties).toEqual(forged);
@@ -99,4 +111,162 @@ test('a device that connects through a gateway name with the name of the hub is 
   const accepted = await deviceClient(hub, 'pump-1', gateway);
   await accepted.open();
   await accepted.close();
+});
+
+describe('a device that names its model', () => {
+  // Devices that name the model by which they can be understood.
+
+  const modelId = 'dtmi:com:example:Thermostat;1';
+  let listening: ReturnType<typeof listenToEvents>;
+  let deviceId = '';
+  const hub = hubForAll({ partitions: 1 });
+  deviceForEach(hub, (id) => (deviceId = id));
+  beforeEach(() => {
+    listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' });
+  });
+  afterEach(() => listening.stop());
+
+  const receiverThere = () => expect.poll(() => hub.counters().receivers.length).toBe(1);
+  const schemaOf = async () => (await listening.has(1))[0]?.systemProperties?.['dt-dataschema'];
+  const modelInTwin = async () => (await registryClient(hub, 'service').getTwin(deviceId)).responseBody.modelId;
+
+  test('over MQTT, events and twin of the official client have its model', async () => {
+    await receiverThere();
+    const client = await deviceClient(hub, deviceId);
+    await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), modelId });
+    await client.open();
+    await client.sendEvent(deviceMessage('x'));
+    await client.close();
+    expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
+  });
+  test('over AMQP, the model is a property of the link', async () => {
+    await receiverThere();
+    const connection = await bareConnection(hub);
+    await putDeviceToken(hub, connection, deviceId);
+    const target = `/devices/${deviceId}/messages/events`;
+    const sender = connection.open_sender({ target, properties: { 'com.microsoft:model-id': modelId } });
+    expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
+    expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
+  });
+  test('a device that names no model has none', async () => {
+    await receiverThere();
+    const client = await deviceClient(hub, deviceId);
+    await client.open();
+    await client.sendEvent(deviceMessage('x'));
+    await client.close();
+    expect((await listening.has(1))[0]?.systemProperties).not.toHaveProperty('dt-dataschema');
+    expect(await modelInTwin()).toBe('');
+  });
+  test('an invalid model id is refused, over both protocols', async () => {
+    const client = await deviceClient(hub, deviceId);
+    await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), modelId: 'thermostat' });
+    await expect(client.open()).rejects.toMatchObject({ name: 'UnauthorizedError' });
+    const connection = await bareConnection(hub);
+    await putDeviceToken(hub, connection, deviceId);
+    const target = `/devices/${deviceId}/messages/events`;
+    const sender = connection.open_sender({ target, properties: { 'com.microsoft:model-id': 'thermostat' } });
+    expect(await ended(sender)).toBe('com.microsoft:argument-error');
+    expect(hub.journal.list({ deviceId, kind: 'connected' })).toEqual([]);
+    expect(hub.journal.list({ deviceId, kind: 'refused' })).toMatchObject([{ reason: 'The id of the model is none.' }]);
+  });
+});
+
+describe('messages to a device', () => {
+  let service: iothub.Client;
+  let deviceId = '';
+  const hub = hubForAll();
+  serviceForAll(hub, (opened) => (service = opened));
+  deviceForEach(hub, (id) => (deviceId = id));
+
+  const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
+    nameOfError(service.send(to, serviceMessage(body, { properties })));
+
+  describe('connecting', () => {
+    test('a wrong key is refused', async () => {
+      const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
+      await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
+        amqpError: { name: 'UnauthorizedError' },
+      });
+    });
+    test('a policy without the right serviceConnect cannot send', async () => {
+      const other = serviceClient(hub, hub.connectionString('device'));
+      onTestFinished(() => void other.close());
+      await other.open();
+      await expect(other.send(deviceId, serviceMessage('no'))).rejects.toMatchObject({ name: 'UnauthorizedError' });
+      expect(hub.devicebound.pending(deviceId)).toEqual([]);
+    });
+    test('the journal has the policy of each message', async () => {
+      const owner = serviceClient(hub, hub.connectionString('iothubowner'));
+      await owner.open();
+      await owner.send(deviceId, serviceMessage('from the owner'));
+      await service.send(deviceId, serviceMessage('from the service'));
+      await owner.close();
+      const entries = hub.journal.list({ deviceId, kind: 'c2d' });
+      expect(entries).toMatchObject([{ policy: 'iothubowner' }, { policy: 'service' }]);
+    });
+  });
+
+  describe('delivering', () => {
+    test('body bytes, application properties and system properties reach the device as they were sent', async () => {
+      const device = await deviceClient(hub, deviceId);
+      const got = nextMessage(device);
+      await device.open();
+      const body = Buffer.from([0, 0xff, 0x7b, 0x0d, 0x0a]);
+      const properties = { 'a b/+#&=%': 'ä/?#+&=%', empty: '', target: 'x/y' };
+      await service.send(deviceId, serviceMessage(body, { messageId: 'm-1', correlationId: 'c 1', properties }));
+      const message = await got;
+      expect(message.getData()).toEqual(body);
+      const types = { contentType: 'application/json', contentEncoding: 'utf-8' };
+      expect(message).toMatchObject({ messageId: 'm-1', correlationId: 'c 1', ...types });
+      const received = message.properties.propertyList.map(({ key, value }) => [key, value]);
+      expect(received).toEqual(Object.entries(properties));
+      await device.close();
+      expect(hub.devicebound.pending(deviceId)).toEqual([]);
+    });
+    test('ids in the form of a UUID arrive as text', async () => {
+      const id = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
+      await service.send(deviceId, serviceMessage('', { messageId: id, correlationId: id }));
+      expect(hub.devicebound.pending(deviceId)).toMatchObject([{ system: { messageId: id, correlationId: id } }]);
+    });
+  });
+
+  describe('refusing', () => {
+    test('a message of exactly 65,536 bytes, properties included, is accepted', async () => {
+      // content type, encoding and `to` are system properties; of an application property its name counts as well
+      const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
+      const body = Buffer.alloc(65_536 - system - 'name'.length - 'value'.length);
+      expect(await sendError(body, { name: 'value' })).toBe('none');
+      expect(await sendError(body, { name: 'value+' })).toBe('MessageTooLargeError');
+      expect(await sendError(Buffer.alloc(65_537))).toBe('MessageTooLargeError');
+    });
+    test('the fifty-first pending message is refused until one is completed', async () => {
+      for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('none');
+      expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
+      const completions: (() => void)[] = [];
+      const stop = hub.devicebound.listen(deviceId, ({ complete }) => completions.push(complete));
+      completions[0]?.();
+      stop();
+      expect(await sendError('x')).toBe('none');
+      expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
+    });
+    test('a full queue does not affect other devices', async () => {
+      hub.registry.create(`${deviceId}-other`);
+      for (let i = 0; i < 51; i++) await sendError('x');
+      expect(await sendError('x', {}, `${deviceId}-other`)).toBe('none');
+    });
+    test('refused messages are in the journal with the reason', async () => {
+      await sendError('x', {}, 'nobody');
+      const [entry] = hub.journal.list({ deviceId: 'nobody', kind: 'c2d' }).slice(-1);
+      expect(entry).toMatchObject({ policy: 'service', refused: { condition: 'amqp:not-found' } });
+    });
+  });
+
+  test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
+    const strict = await hubForTest({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
+    const client = serviceClient(strict);
+    await client.send('pump', serviceMessage('x', { properties: { good: 'a-b' } }));
+    await expect(client.send('pump', serviceMessage('x', { properties: { bad: 'a/b' } }))).rejects.toThrow();
+    await client.close();
+    expect(strict.devicebound.pending('pump')).toHaveLength(1);
+  });
 });

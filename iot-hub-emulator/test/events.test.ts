@@ -1,8 +1,16 @@
-import type { EventPosition } from '@azure/event-hubs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type CheckpointStore,
+  EventHubConsumerClient,
+  EventHubProducerClient,
+  type EventPosition,
+  type PartitionOwnership,
+  type ReceivedEventData,
+} from '@azure/event-hubs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { inject } from '../src/testing/inject.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { eventConsumer, listenInTest, nextReceiver } from './support/eventClients.ts';
-import { hubForAll } from './support/sharedHub.ts';
+import { eventConsumer, eventProducer, listenInTest, nextReceiver } from './support/eventClients.ts';
+import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
 
@@ -66,9 +74,7 @@ describe('management', () => {
   test('describes a partition with its first and last sequence numbers', async () => {
     const last = log()?.last();
     expect(await eventConsumer(hub).getPartitionProperties(partition)).toMatchObject({
-      eventHubName: 'sandbox-hub',
-      partitionId: partition,
-      beginningSequenceNumber: 0,
+      ...{ eventHubName: 'sandbox-hub', partitionId: partition, beginningSequenceNumber: 0 },
       lastEnqueuedSequenceNumber: last?.sequenceNumber,
       lastEnqueuedOffset: String(last?.offset),
       lastEnqueuedOnUtc: new Date(last?.enqueuedTime ?? 0),
@@ -130,5 +136,301 @@ describe('refusals', () => {
     const listening = listen({ ...fromEarliest, connectionString: connectionString() });
     expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
     expect(listening.events).toEqual([]);
+  });
+});
+
+describe('what is refused', () => {
+  // What the official event client is told when the event endpoint refuses it.
+
+  const earliest = { offset: '-1' };
+  const signed = / TrackingId:[0-9a-f]{32}_G\d+, SystemTracker:gateway\d+, Timestamp:[-0-9T:]{19}$/;
+
+  const hub = hubForAll({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
+  beforeAll(async () => {
+    await inject(hub, ['e0', 'e1', 'e2']);
+  });
+
+  const listen = (options: Partial<Parameters<typeof listenInTest>[1]> = {}) =>
+    listenInTest(hub, { partition: '0', startPosition: earliest, ...options });
+  /** Code and text of the refusal, without the part that differs each time. */
+  async function refusal(listening: ReturnType<typeof listen>) {
+    const { code, message } = await listening.failed();
+    expect(message).toMatch(signed);
+    return { code, text: message.replace(signed, '') };
+  }
+  const lastOffset = () => hub.partitions[0]?.last()?.offset ?? 0;
+
+  describe('a start position', () => {
+    test('beyond the last offset is refused with the last offset', async () =>
+      expect(await refusal(listen({ startPosition: { offset: '999999' } }))).toEqual({
+        code: 'ArgumentError',
+        text: `The supplied offset '999999' is invalid. The last offset in the system is '${lastOffset()}'`,
+      }));
+    test('beyond the last sequence number is refused with the last one', async () => {
+      for (const isInclusive of [true, false])
+        expect(await refusal(listen({ startPosition: { sequenceNumber: 3, isInclusive } }))).toEqual({
+          code: 'ArgumentError',
+          text: "The supplied sequence number '3' is invalid. The last sequence number in the system is '2'",
+        });
+    });
+    test('in an empty partition is refused', async () =>
+      expect(await refusal(listen({ partition: '1', startPosition: { offset: '7' } }))).toEqual({
+        code: 'ArgumentError',
+        text: "The supplied offset '7' is invalid. The last offset in the system is '-1'",
+      }));
+    test('at the last event is accepted', async () => {
+      const listening = listen({ startPosition: { offset: String(lastOffset()) } });
+      await expect.poll(() => hub.counters().receivers.length).toBe(1);
+      await inject(hub, ['e3']);
+      expect((await listening.has(1)).map(({ body }) => body.toString())).toEqual(['e3']);
+    });
+  });
+
+  describe('an unknown partition', () => {
+    const text =
+      'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
+
+    test('is refused to a receiver', async () =>
+      expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text }));
+    test('is refused to a producer, and to a request for its properties', async () => {
+      const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
+      await expect(eventProducer(hub).sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
+      await expect(eventConsumer(hub).getPartitionProperties('2')).rejects.toMatchObject(refused);
+    });
+  });
+
+  describe('a receiver', () => {
+    // what the client calls its receivers
+    const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+    const enter = (ownerLevel?: number, group = '$Default') => {
+      const client = new EventHubConsumerClient(group, hub.eventsConnectionString);
+      const opened = nextReceiver(hub);
+      let fail: (error: Error & { code?: string }) => void = () => {};
+      const failed = new Promise<Error & { code?: string }>((resolve) => {
+        fail = resolve;
+      });
+      client.subscribe(
+        '0',
+        { processEvents: async () => {}, processError: async (error) => fail(error) },
+        { startPosition: earliest, ...(ownerLevel === undefined ? {} : { ownerLevel }) },
+      );
+      onTestFinished(() => client.close());
+      return { opened, failed };
+    };
+    const told = async ({ failed }: ReturnType<typeof enter>) => {
+      const { code, message } = await failed;
+      return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };
+    };
+
+    test('with a lower owner level gets an error that names the higher one', async () => {
+      await enter(2).opened;
+      expect(await told(enter(1))).toEqual({
+        code: 'ReceiverDisconnectedError',
+        text: "Receiver 'ID' with a higher epoch '2' already exists. Receiver 'ID' with epoch 1 cannot be created. Make sure you are creating receiver with increasing epoch value to ensure connectivity, or ensure all old epoch receivers are closed or disconnected.",
+      });
+    });
+    test('without an owner level gets an error that names the existing one', async () => {
+      await enter(22).opened;
+      expect(await told(enter())).toEqual({
+        code: 'ReceiverDisconnectedError',
+        text: "At least one receiver for the endpoint is created with epoch of '22', and so non-epoch receiver is not allowed. Either reconnect with a higher epoch, or make sure all epoch receivers are closed or disconnected.",
+      });
+    });
+    test('that is replaced gets an error that names the new owner', async () => {
+      const first = enter(4);
+      await first.opened;
+      await enter(5).opened;
+      expect(await told(first)).toEqual({
+        code: 'ReceiverDisconnectedError',
+        text: "New receiver 'ID' with higher epoch of '5' is created hence current receiver 'ID' with epoch '4' is getting disconnected. If you are recreating the receiver, make sure a higher epoch is used.",
+      });
+    });
+    test('that is the sixth of its group gets an error that names the others', async () => {
+      for (let count = 0; count < 5; count++) await enter(undefined, 'shared').opened;
+      expect(await told(enter(undefined, 'shared'))).toEqual({
+        code: 'QuotaExceededError',
+        text: 'Exceeded the maximum number of allowed receivers per partition in a consumer group which is 5. List of connected receivers - ID, ID, ID, ID, ID.',
+      });
+    });
+  });
+
+  test('a key that is renewed is refused at the next management request, while open links still get events', async () => {
+    const renewed = await hubForTest({ partitions: 1 });
+    const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
+    const client = eventConsumer(renewed);
+    expect(await client.getPartitionIds()).toEqual(['0']);
+    await inject(renewed, ['before']);
+    await listening.has(1);
+    await renewed.renewKey('events');
+    await expect(client.getPartitionIds()).rejects.toMatchObject({ code: 'UnauthorizedError' });
+    await inject(renewed, ['after']);
+    await listening.has(2);
+    expect(listening.errors).toEqual([]);
+  });
+});
+
+describe('clients that share the work', () => {
+  // Official event clients that share the work by way of a checkpoint store, and consumer groups.
+
+  let producer: EventHubProducerClient;
+  const hub = hubForAll({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
+  beforeAll(() => {
+    producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+  });
+  afterAll(() => producer.close());
+
+  /** Keeps ownerships with etags, as the store in blobs does, and checkpoints. */
+  function memoryStore(): CheckpointStore {
+    const ownerships = new Map<string, PartitionOwnership>();
+    const checkpoints = new Map<string, Parameters<CheckpointStore['updateCheckpoint']>[0]>();
+    let version = 0;
+    return {
+      listOwnership: async () => [...ownerships.values()],
+      async claimOwnership(claims) {
+        const granted = claims.filter(({ partitionId, etag }) => ownerships.get(partitionId)?.etag === etag);
+        return granted.map((claim) => {
+          version += 1;
+          const owned = { ...claim, etag: String(version), lastModifiedTimeInMs: Date.now() };
+          ownerships.set(claim.partitionId, owned);
+          return owned;
+        });
+      },
+      async updateCheckpoint(checkpoint) {
+        checkpoints.set(checkpoint.partitionId, checkpoint);
+      },
+      listCheckpoints: async () => [...checkpoints.values()],
+    };
+  }
+
+  const expiring = { partitionOwnershipExpirationIntervalInMs: 5000 };
+  const consume = (store: CheckpointStore, group = '$Default') => {
+    const client = new EventHubConsumerClient(group, hub.eventsConnectionString, store, {
+      loadBalancingOptions: { strategy: 'greedy', updateIntervalInMs: 100, ...expiring },
+      retryOptions: { maxRetries: 0, retryDelayInMs: 50 },
+    });
+    const events: ReceivedEventData[] = [];
+    const owned = new Set<string>();
+    const subscription = client.subscribe(
+      {
+        processInitialize: async ({ partitionId }) => void owned.add(partitionId),
+        processClose: async (_, { partitionId }) => void owned.delete(partitionId),
+        processEvents: async (batch, context) => {
+          events.push(...batch);
+          const last = batch.at(-1);
+          if (last) await context.updateCheckpoint(last);
+        },
+        processError: async () => undefined,
+      },
+      { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
+    );
+    const stop = async () => {
+      await subscription.close();
+      await client.close();
+    };
+    onTestFinished(stop);
+    return { events, owned, stop };
+  };
+  const bodies = ({ events }: { events: ReceivedEventData[] }) => events.map(({ body }) => body.toString());
+  const sendToAll = async (text: string) => {
+    for (const partitionId of ['0', '1', '2', '3']) await producer.sendBatch([{ body: text }], { partitionId });
+  };
+
+  describe('two consumers with one store', () => {
+    test('get two partitions each, and lose no event', async () => {
+      const store = memoryStore();
+      const first = consume(store);
+      await expect.poll(() => first.owned.size).toBe(4);
+      const second = consume(store);
+      await expect.poll(() => [first.owned.size, second.owned.size]).toEqual([2, 2]);
+      expect(new Set([...first.owned, ...second.owned]).size).toBe(4);
+      await sendToAll('shared');
+      await expect
+        .poll(() => [first, second].flatMap(bodies).filter((body) => body === '"shared"').length)
+        .toBeGreaterThanOrEqual(4);
+      expect(bodies(first)).toContain('"shared"');
+      expect(bodies(second)).toContain('"shared"');
+    });
+    test('continue at the checkpoint of a receiver that leaves', async () => {
+      const store = memoryStore();
+      const first = consume(store, 'second');
+      await expect.poll(() => first.owned.size).toBe(4);
+      await sendToAll('before');
+      await expect.poll(() => bodies(first).filter((body) => body === '"before"').length).toBe(4);
+      await first.stop();
+      const second = consume(store, 'second');
+      await sendToAll('after');
+      await expect.poll(() => bodies(second).filter((body) => body === '"after"').length).toBe(4);
+      expect(bodies(second)).not.toContain('"before"');
+    });
+  });
+
+  test('each consumer group gets every event', async () => {
+    await producer.sendBatch([{ body: 'for all' }], { partitionId: '0' });
+    const groups = ['$Default', 'third', 'THIRD'].map((group) =>
+      listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0', group }),
+    );
+    for (const listening of groups) {
+      const count = hub.partitions[0]?.next() ?? 0;
+      expect(await listening.has(count)).toHaveLength(count);
+    }
+  });
+
+  describe('a producer', () => {
+    const placed = (text: string) =>
+      hub.partitions.map((log) => {
+        const found = Array.from({ length: log.next() }, (_, i) => log.at(i)?.bytes.toString('latin1') ?? '');
+        return found.filter((bytes) => bytes.includes(text)).length;
+      });
+
+    test('with a partition key always sends to the same partition, and the events have the key', async () => {
+      for (let i = 0; i < 5; i++) await producer.sendBatch([{ body: 'keyed' }], { partitionKey: 'pump-7' });
+      const counts = placed('keyed');
+      expect(counts.filter((count) => count > 0)).toEqual([5]);
+      const partition = String(counts.indexOf(5));
+      const listening = listenInTest(hub, { startPosition: { offset: '-1' }, partition });
+      const events = await listening.has(hub.partitions[counts.indexOf(5)]?.next() ?? 0);
+      expect(events.at(-1)?.partitionKey).toBe('pump-7');
+    });
+    test('without a partition key sends to every partition', async () => {
+      for (let i = 0; i < 8; i++) await producer.sendBatch([{ body: 'anywhere' }]);
+      expect(placed('anywhere')).toEqual([2, 2, 2, 2]);
+    });
+  });
+});
+
+describe('a producer of the owner', () => {
+  // The official producer of events, which no policy of an IoT hub lets send.
+
+  const hub = hubForAll({ ownerMaySend: true });
+
+  test('no client may send to the event endpoint, not even the owner', async () => {
+    const strict = await hubForTest();
+    await expect(eventProducer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
+      code: 'UnauthorizedError',
+      message: expect.stringContaining(
+        "Unauthorized access. 'Send' claim(s) are required to perform this operation. Resource: 'sb://sandbox-hub.servicebus.windows.net/sandbox-hub'.",
+      ),
+    });
+    expect(strict.counters().appended).toBe(0);
+  });
+
+  test('only the owner may send where the hub allows it', async () => {
+    await eventProducer(hub).sendBatch([{ body: 1 }], { partitionId: '3' });
+    const sending = eventProducer(hub, 'service').sendBatch([{ body: 1 }]);
+    await expect(sending).rejects.toMatchObject({ code: 'UnauthorizedError' });
+  });
+
+  test('a batch is appended to its partition event by event, without identity stamps', async () => {
+    const sender = eventProducer(hub);
+    const batch = await sender.createBatch({ partitionId: '1' });
+    batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });
+    const messageAnnotations = { 'iothub-connection-device-id': 'pump-1' };
+    batch.tryAdd({ body: { n: 2 }, bodyType: 'data', messageAnnotations } as never);
+    await sender.sendBatch(batch);
+    const listening = listenInTest(hub, { startPosition: { offset: '-1' }, partition: '1' });
+    const [first, second] = await listening.has(2);
+    expect(listening.events.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}']);
+    expect(first?.properties).toEqual({ kind: 'made' });
+    expect(second?.systemProperties?.['iothub-connection-device-id']).toBeUndefined();
   });
 });

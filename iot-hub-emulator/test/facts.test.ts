@@ -28,9 +28,7 @@ const quickly: Pick<HubOptions, 'rules'> = { rules: { feedback: { everyMs: 20 } 
 const fillUp = async (hub: Hub) =>
   void (await hub.faults.strike({ kind: 'burst', events: 40, bytes: 100, deviceId: 'filler' }));
 const full: HubOptions = {
-  partitions: 1,
-  devices: [{ deviceId: 'filler' }],
-  rules: { ...quickly.rules, bounds: { partition: 8 * 1024 } },
+  ...{ partitions: 1, devices: [{ deviceId: 'filler' }], rules: { ...quickly.rules, bounds: { partition: 8 * 1024 } } },
 };
 const ask = async (hub: Hub, only: readonly string[]) => {
   const distrust = trustHub(hub);

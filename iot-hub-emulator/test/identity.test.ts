@@ -31,9 +31,7 @@ let hub: Hub;
 beforeAll(async () => {
   authority = await startAuthority({ directory, principals: [worker, stranger, forger] });
   hub = await startHub({
-    directory,
-    devices: [{ deviceId: 'pump-1' }],
-    authority: { ...authority.trust, rights },
+    ...{ directory, devices: [{ deviceId: 'pump-1' }], authority: { ...authority.trust, rights } },
     routeTo: { name: 'routed', partitions: 2 },
   });
 });
@@ -108,9 +106,7 @@ describe('a token', () => {
       hubName: 'hub',
       policies: new Map(),
       registry: createRegistry(() => at),
-      certificates,
-      authority: { ...authority.trust, rights },
-      routedHub: 'routed',
+      ...{ certificates, authority: { ...authority.trust, rights }, routedHub: 'routed' },
       now: () => at,
     });
   const issue = (resource: string, seconds = 600, { objectId } = worker) =>

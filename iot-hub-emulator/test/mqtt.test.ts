@@ -1,7 +1,15 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import mqtt from 'mqtt';
 import type { IConnectPacket } from 'mqtt-packet';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
-import { keyOf } from './support/bare.ts';
+import type { IdleRules } from '../src/limits/idle.ts';
+import { bareConnection, eventReceiver, keyOf, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
+import { serviceClient, serviceMessage } from './support/clients.ts';
 import {
   connectedDevice,
   connectPacket,
@@ -10,7 +18,8 @@ import {
   rawDevice,
   subscribe,
 } from './support/device.ts';
-import { hubForEach } from './support/sharedHub.ts';
+import { listenInTest } from './support/eventClients.ts';
+import { hubForAll, hubForEach, hubForTest } from './support/sharedHub.ts';
 
 let healthy: RawDevice;
 let lead = 0;
@@ -352,5 +361,208 @@ describe('subscribing', () => {
     expect((await second.next('connack')).sessionPresent).toBe(false);
     queue('meanwhile');
     expect(hub.journal.list({ kind: 'c2d-delivered' })).toEqual([]);
+  });
+});
+
+// The device clients have no will: mqtt.js has.
+
+test('the will of a device whose connection breaks reaches the event client, marked as a will', async () => {
+  const hub = await hubForTest({ devices: [{ deviceId: 'pump' }] });
+  const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
+  const client = await mqtt.connectAsync({
+    ...{ protocol: 'mqtts', host: 'localhost', port: hub.ports.mqtts, ca: readFileSync(hub.caFile), clientId },
+    ...{ username, password, reconnectPeriod: 0 },
+    will: { topic: 'devices/pump/messages/events/a=1', payload: Buffer.from('gone'), qos: 1, retain: false },
+  });
+  client.stream.destroy();
+  const listening = listenInTest(hub, { startPosition: { sequenceNumber: 0, isInclusive: true } });
+  const [event] = await listening.has(1);
+  expect(event?.properties).toEqual({ a: '1', 'iothub-MessageType': 'Will' });
+  expect(event?.body.toString()).toBe('gone');
+  const stamps = { 'iothub-connection-device-id': 'pump', 'iothub-message-source': 'Telemetry' };
+  expect(event?.systemProperties).toMatchObject(stamps);
+});
+
+describe('idle connections', () => {
+  // What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
+
+  const devices = [{ deviceId: 'pump-1' }];
+  const start = (idle: Partial<IdleRules> = {}) =>
+    hubForTest({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
+
+  const expectEnd = ({ error }: { error?: unknown }, condition: string, description: string) =>
+    expect(error).toMatchObject({ condition, description: expect.stringContaining(description) });
+
+  test('the hub announces its idle time-out and the number of sessions it allows', async () => {
+    const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
+    expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
+  });
+
+  test('the official event client, which seldom asks about the hub, is disconnected in between and reconnects', async () => {
+    const hub = await start({ unusedConnection: 1000 });
+    const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+    onTestFinished(() => client.close());
+    expect(await client.getPartitionIds()).toEqual(['0']);
+    await expect.poll(() => hub.counters().connections.all).toBe(0);
+    expect(await client.getPartitionIds()).toEqual(['0']);
+  });
+
+  test('a connection without links other than those of $cbs is closed', async () => {
+    const hub = await start({ unusedConnection: 2000 });
+    const used = await eventReceiver(hub);
+    const connection = await bareConnection(hub);
+    const closed = once(connection, 'connection_close');
+    expect(await putToken(hub, connection, 'events')).toBe(202);
+    await closed;
+    expectEnd(connection, 'amqp:connection:forced', 'it did not have any active links in the past 2000 milliseconds.');
+    expect(used.connection.is_open()).toBe(true);
+  });
+
+  test('a connection whose last link has ended is closed after a time of its own', async () => {
+    const hub = await start({ abandonedConnection: 300 });
+    const { connection, receiver } = await eventReceiver(hub);
+    const closed = once(connection, 'connection_close');
+    receiver.close();
+    await closed;
+    expectEnd(connection, 'amqp:connection:forced', 'it did not have any active links in the past 300 milliseconds.');
+  });
+
+  test('the official service client reconnects when its connection was closed before its first message', async () => {
+    const hub = await start({ unusedConnection: 300 });
+    const client = serviceClient(hub);
+    onTestFinished(() => client.close().then(() => undefined));
+    // A machine that is slow may not get as far in time as a link, or even as far as being open, and then is closed again.
+    await expect.poll(() => client.open().then(() => true, String)).toBe(true);
+    await expect.poll(() => hub.counters().connections.all).toBe(0);
+    const sent = () => client.send('pump-1', serviceMessage('late')).then(() => true, String);
+    await expect.poll(sent).toBe(true);
+    expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+  });
+
+  test('a silent official producer loses its link but not its connection, and sends again', async () => {
+    const hub = await start({ publisher: 2000 });
+    const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
+      retryOptions: { retryDelayInMs: 10 },
+    });
+    onTestFinished(() => producer.close());
+    await producer.sendBatch([{ body: 'first' }]);
+    const before = hub.counters().links;
+    await expect.poll(() => hub.counters().links).toBe(before - 1);
+    await producer.getPartitionIds(); // an answer on the same connection: the client knows by now, and loses no batch to the old link
+    expect(hub.counters().connections.events).toBe(1);
+    await producer.sendBatch([{ body: 'second' }]);
+    expect(hub.counters().appended).toBe(2);
+  });
+
+  test('a silent producer is detached with the reason', async () => {
+    const hub = await start({ publisher: 1000 });
+    const connection = await bareConnection(hub);
+    await putToken(hub, connection, 'events', 'iothubowner');
+    const sender = connection.open_sender({ target: hub.name, name: 'quiet' });
+    await once(sender, 'sender_close');
+    expectEnd(
+      sender,
+      'amqp:link:detach-forced',
+      "The link 'quiet' is force detached by the broker due to errors occurred in publisher(quiet). Detach origin: AmqpEventHubPublisher.IdleTimerExpired: Idle timeout: 00:00:01.",
+    );
+  });
+
+  test('a silent service is detached from its link to devices, and its connection stays', async () => {
+    const hub = await start({ devicebound: 2000 });
+    const sender = await serviceLink(hub);
+    const closed = once(sender, 'sender_close');
+    expect(await outcomeOf(sender, toDevice('pump-1'))).toBe('accepted');
+    await closed;
+    expectEnd(sender, 'amqp:link:detach-forced', 'Idle timeout: 00:00:02.');
+    expect(sender.connection.is_open()).toBe(true);
+  });
+
+  test('a silent official service client loses its link, and reconnects for its next message', async () => {
+    const hub = await start({ devicebound: 1000 });
+    const client = serviceClient(hub);
+    onTestFinished(() => client.close().then(() => undefined));
+    await client.send('pump-1', serviceMessage('first'));
+    // It closes the connection with its link.
+    await expect.poll(() => hub.counters().connections.all).toBe(0);
+    await expect.poll(() => client.send('pump-1', serviceMessage('second')).then(() => true, String)).toBe(true);
+    expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
+  });
+});
+
+describe('connections that do not begin', () => {
+  // Connections that do not get as far as a request, or announce one that nobody sends. The real limit is half a minute.
+
+  const hub = hubForAll({ rules: { idle: { beginning: 3_000 } } });
+  const patient = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
+
+  const helloOf = async (): Promise<Buffer> => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connectTls({ port: (server.address() as { port: number }).port, host: '127.0.0.1' });
+    client.on('error', () => undefined);
+    const [socket] = await once(server, 'connection');
+    const [hello] = await once(socket, 'data');
+    client.destroy();
+    socket.destroy();
+    server.close();
+    return hello;
+  };
+  const raw = (port: number) => connect(port, '127.0.0.1').on('error', () => undefined);
+  const overTls = async (to = hub) => {
+    const socket = connectTls({ port: to.ports.amqps, host: 'localhost', ca: readFileSync(to.caFile) });
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const end = (socket: ReturnType<typeof raw>): Promise<void> =>
+    new Promise((resolve) => {
+      socket.resume();
+      if (socket.closed) resolve();
+      socket.on('close', () => resolve());
+    });
+
+  describe.concurrent('a client is disconnected', () => {
+    test('that says nothing to a TLS port', () => end(raw(hub.ports.amqps)));
+
+    test('that sends half a ClientHello, and goes on byte by byte', async () => {
+      const hello = await helloOf();
+      const socket = raw(hub.ports.mqtts);
+      socket.write(hello.subarray(0, 100));
+      let at = 100;
+      const more = setInterval(() => socket.write(hello.subarray(at, ++at)), 50);
+      await end(socket).finally(() => clearInterval(more));
+    });
+
+    test('that says nothing once TLS is there', async () => end(await overTls()));
+
+    test('that sends half the headers of a request, be it its first or a later one', async () => {
+      const half = 'GET /devices HTTP/1.1\r\nhost: localhost\r\n';
+      const first = await overTls();
+      first.write(half);
+      await end(first);
+      const later = await overTls();
+      later.write(`${half}\r\n`);
+      const [answer] = await once(later, 'data');
+      expect(String(answer)).toContain('HTTP/1.1 401');
+      later.write(half);
+      await end(later);
+    });
+
+    test('that sends half the headers of a request to the admin port', async () => {
+      const socket = raw(hub.ports.admin);
+      socket.write('GET / HTTP/1.1\r\nhost: local');
+      await end(socket);
+    });
+  });
+
+  test('a packet of MQTT that is too large is refused at its header, before a login and after it', async () => {
+    const tooLong = [0x90, 0x80, 0x14]; // 327,696 bytes, one more than the hub takes
+    const socket = await overTls(patient);
+    socket.write(Buffer.from([0x10, ...tooLong]));
+    await end(socket);
+    const device = await connectedDevice(patient, 'pump-1');
+    device.socket.write(Buffer.from([0x32, ...tooLong, 0]));
+    await end(device.socket as never);
+    expect(patient.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'a packet was too large' }]);
   });
 });

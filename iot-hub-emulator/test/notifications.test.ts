@@ -35,9 +35,7 @@ describe('a notification', () => {
       correlationId: expect.any(String),
     });
     expect(event?.systemProperties).toEqual({
-      contentEncoding: 'utf-8',
-      contentType: 'application/json',
-      correlationId: expect.any(String),
+      ...{ contentEncoding: 'utf-8', contentType: 'application/json', correlationId: expect.any(String) },
       userId: expect.anything(),
       'iothub-connection-device-id': 'pump-1',
       'iothub-enqueuedtime': expect.any(Number),
@@ -45,9 +43,7 @@ describe('a notification', () => {
     });
     expect(event?.properties?.['operationTimestamp']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/);
     expect(event && bodyOf(event)).toMatchObject({
-      deviceId: 'pump-1',
-      etag: expect.any(String),
-      version: 2,
+      ...{ deviceId: 'pump-1', etag: expect.any(String), version: 2 },
       properties: { desired: { $metadata: {}, $version: 1 }, reported: { $metadata: {}, $version: 1 } },
     });
   });

@@ -29,11 +29,7 @@ const begin = (username: string, password: string): Connection => {
   for (const name of ['disconnected', 'connection_error', 'error', 'receiver_error', 'sender_error', 'sender_close'])
     container.on(name, () => undefined);
   return container.connect({
-    host: 'localhost',
-    port: hub.ports.amqps,
-    transport: 'tls',
-    ca: readFileSync(hub.caFile),
-    reconnect: false,
+    ...{ host: 'localhost', port: hub.ports.amqps, transport: 'tls', ca: readFileSync(hub.caFile), reconnect: false },
     username,
     password,
   });

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createDevicebound, type Delivery, type Devicebound, limits } from '../src/cloudToDevice/deviceQueues.ts';
+import { createFeedback, type Feedback, feedbackRules } from '../src/cloudToDevice/feedback.ts';
 import { createLockedQueue, type LockedItem, type LockedQueue } from '../src/cloudToDevice/queue.ts';
+import { createRegistry, type Registry } from '../src/identity/registry.ts';
+import { createJournal, type Journal } from '../src/journal/journal.ts';
+import { type Message, messageSize } from '../src/values/message.ts';
 
 const rules = { timeToLiveMs: 3_600_000, lockMs: 60_000, deliveries: 3 };
 let queue: LockedQueue<string>;
@@ -125,4 +130,146 @@ test('a message can be settled once only', () => {
   receiver.got[0]?.settle('complete');
   receiver.got[0]?.settle('reject');
   expect(left).toEqual([['a', 'completed']]);
+});
+
+let now = 0;
+let registry: Registry;
+let journal: Journal;
+let devicebound: Devicebound;
+let feedback: Feedback;
+beforeEach(() => {
+  now = Date.UTC(2030, 0, 1);
+  registry = createRegistry(() => now);
+  journal = createJournal({ now: () => now });
+  feedback = createFeedback({ rules: { ...feedbackRules, batch: 1 }, bytes: 1000, now: () => now });
+  const rules = { rules: limits, bytes: 200_000, strict: false };
+  devicebound = createDevicebound({ registry, journal, feedback, ...rules, now: () => now });
+  registry.create('d1');
+});
+
+const message = (id: string, system: Message['system'] = {}): Message => ({
+  ...{ system: { messageId: id, ...system }, properties: {}, body: Buffer.from(id) },
+});
+const send = (...ids: string[]) => {
+  for (const id of ids) devicebound.enqueue('d1', message(id), 'service');
+};
+const pending = () => devicebound.pending('d1').map(({ system }) => system.messageId);
+const settled = () => journal.list({ kind: 'c2d-settled' }).map(({ messageId, outcome }) => [messageId, outcome]);
+const listen = () => {
+  const got: Delivery[] = [];
+  const stop = devicebound.listen('d1', (delivery) => got.push(delivery));
+  return { got, stop, ids: () => got.map((delivery) => delivery.message.system.messageId) };
+};
+
+describe('the queue of a device', () => {
+  test('is delivered in order, each message once, while earlier ones are not completed', () => {
+    send('a');
+    const device = listen();
+    send('b', 'c');
+    expect(device.ids()).toEqual(['a', 'b', 'c']);
+  });
+  test('holds a message until it is completed', () => {
+    send('a', 'b');
+    const device = listen();
+    device.got[0]?.complete();
+    device.got[0]?.complete();
+    expect(pending()).toEqual(['b']);
+    expect(settled()).toEqual([['a', 'completed']]);
+  });
+  test('is delivered to the latest receiver, including messages that the previous one had not completed', () => {
+    send('a');
+    const first = listen();
+    const second = listen();
+    send('b');
+    expect([first.ids(), second.ids()]).toEqual([['a'], ['a', 'b']]);
+    first.stop();
+    send('c');
+    expect(second.ids()).toEqual(['a', 'b', 'c']);
+  });
+  test('delivers messages again, in order and uncounted, that were not completed when the device disconnected', () => {
+    send('a', 'b', 'c');
+    const first = listen();
+    first.got[1]?.complete();
+    first.stop();
+    const second = listen();
+    expect(second.ids()).toEqual(['a', 'c']);
+    expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
+    expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
+  });
+  test('keeps a message however often the device disconnects without settling it', () => {
+    send('a');
+    for (let i = 0; i < 3 * limits.deliveries; i++) listen().stop();
+    expect(listen().ids()).toEqual(['a']);
+    expect(settled()).toEqual([]);
+  });
+  test('removes a message that was abandoned ten times', () => {
+    send('a');
+    const { got, ids } = listen();
+    for (let i = 0; i < limits.deliveries; i++) got[i]?.settle('abandon');
+    expect(ids()).toHaveLength(limits.deliveries);
+    expect(settled()).toEqual([['a', 'undeliverable']]);
+  });
+  test('removes a message after an hour, or at its own expiry time', () => {
+    send('a');
+    devicebound.enqueue('d1', message('b', { expiryTime: new Date(now + 1000).toISOString() }), 'service');
+    devicebound.enqueue('d1', message('c', { expiryTime: new Date(now + 7_200_000).toISOString() }), 'service');
+    now += 1000;
+    listen().stop();
+    expect(settled()).toEqual([['b', 'expired']]);
+    now += 3_599_000;
+    expect(listen().ids()).toEqual(['c']);
+    expect(settled()).toEqual([
+      ['b', 'expired'],
+      ['a', 'expired'],
+    ]);
+  });
+  test('does not count expired messages towards its limit', () => {
+    for (let i = 0; i < limits.pending; i++) send(String(i));
+    now += limits.timeToLiveMs;
+    send('new');
+    expect(pending()).toEqual(['new']);
+  });
+  test('is removed with the device', () => {
+    send('a');
+    registry.delete('d1');
+    registry.create('d1');
+    expect(listen().ids()).toEqual([]);
+    expect(settled()).toEqual([['a', 'device-deleted']]);
+  });
+});
+
+test('the queues of all devices together have a bound in bytes; removed messages make room', () => {
+  const large = (id: string) => ({ system: { messageId: id }, properties: {}, body: Buffer.alloc(49_999) });
+  for (const id of ['1', '2', '3', '4']) {
+    registry.create(`large-${id}`);
+    devicebound.enqueue(`large-${id}`, large(id), 'service');
+  }
+  const busy = expect.objectContaining({ condition: 'com.microsoft:server-busy' });
+  expect(() => send('a')).toThrow(busy);
+  const stop = devicebound.listen('large-1', ({ complete }) => complete());
+  stop();
+  devicebound.enqueue('d1', large('5'), 'service');
+  expect(() => send('a')).toThrow(busy);
+  registry.delete('large-2');
+  send('a');
+  now += limits.timeToLiveMs;
+  for (const id of ['3', '4']) expect(devicebound.pending(`large-${id}`)).toEqual([]);
+  for (const id of ['6', '7', '8', '9']) devicebound.enqueue('d1', large(id), 'service');
+});
+
+test('feedback that is not fetched is bounded in bytes: the oldest is dropped', () => {
+  for (let i = 0; i < 100; i++)
+    feedback.add({ originalMessageId: `m${i}`, statusCode: 'Success', deviceId: 'd1', deviceGenerationId: '1' });
+  const left = feedback.queue.items();
+  expect(left.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(1000);
+  expect(left.length).toBeGreaterThan(1);
+  expect(left.at(-1)?.records[0]?.originalMessageId).toBe('m99');
+});
+
+test('the size of a message is that of its body, system values and property names and values in UTF-8', () => {
+  const [system, properties] = [
+    { messageId: 'abc', contentType: 'é' },
+    { é: 'xy', z: '' },
+  ];
+  expect(messageSize({ system, properties, body: Buffer.alloc(10) })).toBe(10 + 3 + 2 + 2 + 2 + 1);
 });

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parseFilter } from '../src/amqp/filter.ts';
+import { createOwners, type Owners } from '../src/amqp/owners.ts';
 import { stableHash } from '../src/events/events.ts';
-import { createRegistry } from '../src/identity/registry.ts';
+import { createPresence, type Presence } from '../src/identity/presence.ts';
+import { createRegistry, type Registry } from '../src/identity/registry.ts';
 
 describe('device ids', () => {
   const accepted = (id: string) => {
@@ -67,3 +70,121 @@ test.each(['statusReason', 'managedBy'])('a device cannot have a %s of 129 chara
 
 test('the hash that chooses the partition never changes', () =>
   expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]));
+
+describe('presence', () => {
+  let now = 0;
+  let registry: Registry;
+  let presence: Presence;
+  let ended: string[];
+  beforeEach(() => {
+    now = 1_000;
+    ended = [];
+    registry = createRegistry(() => now);
+    presence = createPresence(registry, () => now);
+    for (const id of ['d1', 'd2']) registry.create(id);
+    registry.create('d1', { moduleId: 'm' });
+  });
+
+  const enter = (clientId: string, name = clientId) =>
+    presence.enter(clientId, ({ condition }) => ended.push(`${name}: ${condition}`));
+
+  describe('a device', () => {
+    test('is connected until it leaves, and each change has its time', () => {
+      expect([presence.isConnected('d1'), presence.since('d1')]).toEqual([false, 0]);
+      const leave = enter('d1');
+      expect(['d1', 'd2'].map(presence.isConnected)).toEqual([true, false]);
+      expect(presence.since('d1')).toBe(1_000);
+      now = 2_000;
+      leave();
+      now = 3_000;
+      leave();
+      expect([presence.isConnected('d1'), presence.since('d1'), ended]).toEqual([false, 2_000, []]);
+    });
+
+    test('that connects again ends its earlier connection, and the end of that leaves it connected', () => {
+      const leave = enter('d1', 'first');
+      enter('d1', 'second');
+      expect(ended).toEqual(['first: amqp:link:stolen']);
+      leave();
+      expect(presence.isConnected('d1')).toBe(true);
+    });
+
+    test.each([
+      ['disabled', () => registry.update('d1', { status: 'disabled' })],
+      ['deleted', () => registry.delete('d1')],
+    ])('is disconnected when it is disabled or deleted, with its modules and no other device: %s', (_, change) => {
+      for (const id of ['d1', 'd1/m', 'd2']) enter(id);
+      registry.update('d1', { status: 'enabled', statusReason: 'in order' });
+      expect(ended).toEqual([]);
+      change();
+      const condition = 'amqp:unauthorized-access';
+      expect(ended.sort()).toEqual([`d1/m: ${condition}`, `d1: ${condition}`]);
+      expect(['d1', 'd1/m', 'd2'].map(presence.isConnected)).toEqual([false, false, true]);
+    });
+  });
+});
+
+let owners: Owners;
+let stolen: string[];
+beforeEach(() => {
+  owners = createOwners();
+  stolen = [];
+});
+
+const admit = (name: string, epoch?: number, place = 'g/0') =>
+  owners.admit(place, { name, epoch, onStolen: ({ condition }) => stolen.push(`${name} ${condition}`) });
+
+test('a receiver with a lower owner level is refused, and the present one stays', () => {
+  admit('a', 2);
+  expect(() => admit('b', 1)).toThrow(expect.objectContaining({ condition: 'amqp:link:stolen' }));
+  expect(stolen).toEqual([]);
+});
+test('a receiver with an owner level disconnects all that share the partition', () => {
+  admit('a');
+  admit('b');
+  admit('c', 0);
+  expect(stolen).toEqual(['a amqp:link:stolen', 'b amqp:link:stolen']);
+});
+test('a partition without receivers is free for any owner level', () => {
+  const leave = admit('a', 9);
+  leave();
+  admit('b');
+  expect(stolen).toEqual([]);
+});
+test('a replaced receiver that closes late does not disconnect its successor', () => {
+  const leave = admit('a', 1);
+  admit('b', 1);
+  leave();
+  expect(() => admit('c')).toThrow();
+});
+test('partitions are independent of each other', () => {
+  admit('a', 1, 'g/0');
+  admit('b', 0, 'g/1');
+  admit('c', 0, 'h/0');
+  expect(stolen).toEqual([]);
+});
+
+describe('a receiver starts', () => {
+  test.each([
+    [undefined, { by: 'offset', value: -1, inclusive: false }],
+    ["amqp.annotation.x-opt-offset > '-1'", { by: 'offset', value: -1, inclusive: false }],
+    ["amqp.annotation.x-opt-offset > '@latest'", { by: 'latest' }],
+    ["amqp.annotation.x-opt-offset >= '1234'", { by: 'offset', value: 1234, inclusive: true }],
+    ["amqp.annotation.x-opt-sequence-number > '7'", { by: 'sequenceNumber', value: 7, inclusive: false }],
+    ["amqp.annotation.x-opt-sequence-number >= '7'", { by: 'sequenceNumber', value: 7, inclusive: true }],
+    ["amqp.annotation.x-opt-enqueued-time > '1700000000000'", { by: 'enqueuedTime', value: 1.7e12, inclusive: false }],
+    [' amqp.annotation.x-opt-sequence-number>=7 ', { by: 'sequenceNumber', value: 7, inclusive: true }],
+  ])('at the position of %j', (selector, start) => expect(parseFilter(selector)).toEqual(start));
+
+  test.each([
+    'offset > 1',
+    "amqp.annotation.x-opt-offset < '1'",
+    "amqp.annotation.x-opt-offset > 'abc'",
+    "amqp.annotation.x-opt-sequence-number > '@latest'",
+    "amqp.annotation.x-opt-offset > '1' OR 1=1",
+    '',
+    7,
+  ])('not with %j, which is refused', (selector) =>
+    expect(() => parseFilter(selector)).toThrow('The filter of the receiver is none that Event Hubs knows.'),
+  );
+});

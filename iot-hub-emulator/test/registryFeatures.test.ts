@@ -27,9 +27,7 @@ describe('the registry client', () => {
   test('creates a device that logs in with either key', async () => {
     const { responseBody } = await registry.create(settings());
     expect(responseBody).toMatchObject({
-      deviceId,
-      status: 'enabled',
-      connectionState: 'Disconnected',
+      ...{ deviceId, status: 'enabled', connectionState: 'Disconnected' },
       authentication: { type: 'sas', symmetricKey: { primaryKey: hub.registry.get(deviceId)?.primaryKey } },
     });
     await connectedDevice(hub, deviceId);

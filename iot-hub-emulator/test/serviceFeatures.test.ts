@@ -1,12 +1,19 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import iothub from 'azure-iothub';
+import { IoTHubTokenCredentials } from 'azure-iothub/dist/auth/iothub_token_credentials.js';
+import { IotHubGatewayServiceAPIs } from 'azure-iothub/dist/pl/iotHubGatewayServiceAPIs.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import type { DeviceboundRules } from '../src/cloudToDevice/deviceQueues.ts';
+import type { Hub } from '../src/hub.ts';
 import { bounds } from '../src/limits/bounds.ts';
-import { agentOf, deviceClient, serviceMessage, withSettings } from './support/clients.ts';
-import { deviceForEach, hubForAll } from './support/sharedHub.ts';
+import { agentOf, deviceClient, nameOfError, serviceClient, serviceMessage, withSettings } from './support/clients.ts';
+import { connectedDevice, subscribe } from './support/device.ts';
+import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
 import { serviceForAll } from './support/sharedService.ts';
 
 // What the official service client can do besides sending.
@@ -121,9 +128,7 @@ describe('over WebSockets,', () => {
       agent: agentOf(hub),
       path: '/$iothub/websocket',
       headers: {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
+        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
         'sec-websocket-key': Buffer.alloc(16).toString('base64'),
         'sec-websocket-protocol': 'chat',
       },
@@ -132,5 +137,152 @@ describe('over WebSockets,', () => {
     const [response] = await once(refused, 'response');
     expect(response.statusCode).toBe(400);
     response.resume();
+  });
+});
+
+describe('the protocol layer of azure-iothub', () => {
+  // What the protocol layer of azure-iothub offers beside its clients: purging a queue, and statistics.
+
+  let service: iothub.Client;
+  let deviceId = '';
+  const hub = hubForAll({ rules: { feedback: { everyMs: 20 } } });
+  serviceForAll(hub, (opened) => (service = opened));
+  deviceForEach(hub, (id) => (deviceId = id));
+
+  const gateway = (policy: string): IotHubGatewayServiceAPIs => {
+    const credentials = new IoTHubTokenCredentials(hub.connectionString(policy));
+    const https = new Agent({ ca: readFileSync(hub.caFile, 'utf8') });
+    const agentSettings = { http: https, https };
+    return new IotHubGatewayServiceAPIs(credentials, { baseUri: hub.restUrl, agentSettings, noRetryPolicy: true });
+  };
+  const send = (messageId: string, more: object = {}) =>
+    service.send(deviceId, Object.assign(serviceMessage('x', { messageId }), more));
+  const purge = (policy: string, id = deviceId) =>
+    gateway(policy).cloudToDeviceMessages.purgeCloudToDeviceMessageQueue(id);
+
+  test('a purge empties a queue, delivered messages included, and returns their number', async () => {
+    for (const id of ['1', '2', '3']) await send(id);
+    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+    onTestFinished(async () => void (await client.close().catch(() => undefined)));
+    client.on('message', () => undefined);
+    await client.open();
+    await expect.poll(() => hub.journal.list({ kind: 'c2d-delivered', deviceId }).length).toBe(3);
+    expect(await purge('service')).toMatchObject({ totalMessagesPurged: 3, deviceId });
+    expect(hub.devicebound.pending(deviceId)).toEqual([]);
+    expect(hub.journal.list({ kind: 'c2d-settled', deviceId })).toMatchObject(Array(3).fill({ outcome: 'purged' }));
+    expect(await purge('service')).toMatchObject({ totalMessagesPurged: 0 });
+  });
+
+  test('purged messages have feedback, if it was requested', async () => {
+    const records: { originalMessageId: string; statusCode: string; deviceId: string }[] = [];
+    const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
+      result: iothub.Client.ServiceReceiver;
+    };
+    receiver.on('message', (message: device.Message) => {
+      records.push(...JSON.parse(message.getData().toString()));
+      void receiver.complete(message as never);
+    });
+    for (const ack of ['none', 'positive', 'negative', 'full']) await send(ack, { ack });
+    await purge('iothubowner');
+    const own = () => records.filter((record) => record.deviceId === deviceId);
+    await expect.poll(() => own().length).toBe(2);
+    expect(own()).toMatchObject([
+      { originalMessageId: 'negative', statusCode: 'Purged', description: 'Purged' },
+      { originalMessageId: 'full', statusCode: 'Purged' },
+    ]);
+  });
+
+  test('a purge requires a known device and the right serviceConnect', async () => {
+    await expect(purge('service', 'nobody')).rejects.toMatchObject({ statusCode: 404 });
+    await expect(purge('registryRead')).rejects.toMatchObject({ statusCode: 401 });
+  });
+
+  test('a message that expires more than two days ahead is refused', async () => {
+    const day = 24 * 3600 * 1000;
+    await send('within', { expiryTimeUtc: Date.now() + 2 * day - 60_000 });
+    expect(await nameOfError(send('beyond', { expiryTimeUtc: Date.now() + 2 * day + 60_000 }))).toBe('ArgumentError');
+    const [entry] = hub.journal.list({ kind: 'c2d', deviceId }).slice(-1);
+    expect(entry).toMatchObject({ refused: { description: expect.stringContaining('403009') } });
+  });
+
+  test('statistics count devices, and those that are connected', async () => {
+    hub.registry.create(`${deviceId}-off`, { status: 'disabled' });
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const { statistics } = gateway('iothubowner');
+    const before = await statistics.getServiceStatistics();
+    await connectedDevice(hub, deviceId);
+    const after = await statistics.getServiceStatistics();
+    expect((after.connectedDeviceCount ?? 0) - (before.connectedDeviceCount ?? 0)).toBe(1);
+    const devices = hub.registry.list();
+    expect(await statistics.getDeviceStatistics()).toMatchObject({
+      totalDeviceCount: devices.length,
+      enabledDeviceCount: devices.filter(({ status }) => status === 'enabled').length,
+      disabledDeviceCount: devices.filter(({ status }) => status === 'disabled').length,
+    });
+  });
+});
+
+describe('deliveries', () => {
+  // What counts as a delivery: only what the device abandons.
+
+  const start = async (devicebound: Partial<DeviceboundRules>) => {
+    const hub = await hubForTest({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
+    const service = serviceClient(hub);
+    await service.open();
+    onTestFinished(async () => void (await service.close()));
+    const outcomes = () =>
+      hub.journal.list({ kind: 'c2d-settled' }).map((entry) => 'outcome' in entry && entry.outcome);
+    return { hub, outcomes, send: (body: string) => service.send('pump', serviceMessage(body)) };
+  };
+
+  /** The official device client over AMQP, which settles by hand; what it got. */
+  const listening = async (hub: Hub) => {
+    const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
+    onTestFinished(async () => void (await client.close().catch(() => undefined)));
+    const got: device.Message[] = [];
+    client.on('message', (message) => got.push(message));
+    await client.open();
+    const counts = () =>
+      got.map(({ transportObj }) => (transportObj as { delivery_count?: number }).delivery_count ?? 0);
+    return { client, got, counts };
+  };
+
+  test('a message is delivered again each time its lock is lost, and that is not counted', async () => {
+    const { hub, outcomes, send } = await start({ lockMs: 20, deliveries: 2 });
+    const { got, counts } = await listening(hub);
+    await send('x');
+    await expect.poll(() => got.length).toBeGreaterThan(4);
+    expect(new Set(counts())).toEqual(new Set([0]));
+    expect(outcomes()).toEqual([]);
+  });
+
+  test('each abandoned delivery is counted, and the message leaves the queue at the limit', async () => {
+    const { hub, outcomes, send } = await start({ deliveries: 3 });
+    const { client, got, counts } = await listening(hub);
+    client.on('message', (message) => void client.abandon(message));
+    await send('x');
+    await expect.poll(outcomes).toEqual(['undeliverable']);
+    expect(got).toHaveLength(3);
+    expect(counts()).toEqual([0, 1, 2]);
+  });
+
+  test('over MQTT, where a device cannot abandon a message, the delivery count removes none', async () => {
+    const { hub, outcomes, send } = await start({ deliveries: 2 });
+    await send('x');
+    const next = async () => {
+      const connection = await connectedDevice(hub, 'pump');
+      await subscribe(connection, 'pump');
+      return { connection, message: await connection.next('publish') };
+    };
+    expect((await next()).message.dup).toBe(false);
+    for (let i = 0; i < 5; i++) {
+      const { connection, message } = await next();
+      expect(message.dup).toBe(true);
+      const gone = once(connection.socket, 'close');
+      connection.socket.destroy();
+      await gone;
+    }
+    expect(outcomes()).toEqual([]);
+    expect(hub.devicebound.pending('pump')).toHaveLength(1);
   });
 });

@@ -29,9 +29,7 @@ describe('a patch', () => {
       $lastUpdated: at,
       $lastUpdatedVersion: 3,
       a: {
-        $lastUpdated: at,
-        $lastUpdatedVersion: 3,
-        b: { $lastUpdated: at, $lastUpdatedVersion: 2 },
+        ...{ $lastUpdated: at, $lastUpdatedVersion: 3, b: { $lastUpdated: at, $lastUpdatedVersion: 2 } },
         c: { $lastUpdated: at, $lastUpdatedVersion: 3 },
       },
     });

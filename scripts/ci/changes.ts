@@ -43,9 +43,7 @@ export function changeOf(commit: string, names: readonly string[]): Change {
   const touches = (...places: readonly string[]) =>
     names.some((name) => places.some((place) => name.startsWith(place)));
   return {
-    commit,
-    files,
-    touches,
+    ...{ commit, files, touches },
     concerns: (file) => touches(...ofTrials, file) || testFilesReaching(file).slice(0, nearest).some(isTouched),
   };
 }

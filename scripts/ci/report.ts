@@ -6,9 +6,7 @@ const report = z.object({
   numFailedTests: z.number(),
   testResults: z.array(
     z.object({
-      name: z.string(),
-      status: z.string(),
-      message: z.string().optional(),
+      ...{ name: z.string(), status: z.string(), message: z.string().optional() },
       assertionResults: z.array(
         z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() }),
       ),

@@ -36,9 +36,7 @@ export const expected: Readonly<Record<Way, Expected>> = {
     events: ['hub.unreadable'],
     says: 'with a warning: after a restart a partition waits until the hub knows of its checkpoint (D22)',
   },
-  'reading.settled': works(),
-  'reading.words': works(),
-  'reading.idle': works('links are attached anew'),
+  ...{ 'reading.settled': works(), 'reading.words': works(), 'reading.idle': works('links are attached anew') },
   'c2d.characters': {
     works: false,
     events: ['handled'],
@@ -51,8 +49,6 @@ export const expected: Readonly<Record<Way, Expected>> = {
   'c2d.size': works('a reply near the limit is dropped (C3)'),
   'c2d.expiry': works(),
   'c2d.rate': { works: true, events: ['replies.throttled'], says: 'sent again more slowly, with a warning' },
-  'c2d.words': works(),
-  'methods.error-form': works('the status tells enough'),
-  'methods.payload': works(),
+  ...{ 'c2d.words': works(), 'methods.error-form': works('the status tells enough'), 'methods.payload': works() },
   'methods.codes': works('the status tells enough'),
 };

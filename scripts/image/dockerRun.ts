@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { readEnvFile } from '../../src/settings/variablesFile.ts';
 import { joinLines } from './dockerfile.ts';
 
-/** What a `docker run` line says about the container. */
 export interface DockerRun {
   readonly envFile: string;
   /** Set on the line itself. */
@@ -25,9 +24,7 @@ export function readDockerRun(page: string): DockerRun {
     args: line.split(/\s+/).slice(2),
     allowPositionals: true,
     options: {
-      detach: { type: 'boolean' },
-      'read-only': { type: 'boolean' },
-      name: { type: 'string' },
+      ...{ detach: { type: 'boolean' }, 'read-only': { type: 'boolean' }, name: { type: 'string' } },
       'log-driver': { type: 'string' },
       'log-opt': { type: 'string', multiple: true },
       restart: { type: 'string' },

@@ -1,4 +1,3 @@
-/** A line of a Dockerfile. */
 export interface Instruction {
   readonly verb: string;
   readonly argument: string;

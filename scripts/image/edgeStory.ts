@@ -53,9 +53,7 @@ export async function proveEdge(
     printer.progress(`Nothing of the image can be written`);
 
     const service = await container.start(image.command, {
-      name: 'The edge proxy',
-      environment,
-      readyzUrl: `http://127.0.0.1:${port}/readyz`,
+      ...{ name: 'The edge proxy', environment, readyzUrl: `http://127.0.0.1:${port}/readyz` },
       logFile: join(directory, 'edge.log'),
     });
     try {

@@ -14,7 +14,6 @@ export interface Image {
   volumes: string[];
   /** `user:group`, in numbers. */
   user: string;
-  /** Ports that it exposes. */
   ports: string[];
   environment: Record<string, string>;
   command: string[];

@@ -9,14 +9,10 @@ export async function proveMethods(stage: Stage): Promise<void> {
   const [port, healthPort, adminPort] = [await freePort(), await freePort(), await freePort()].map(String);
   const environment = {
     ...stage.environment,
-    METHODS_PORT: port ?? '',
-    HTTP_PORT: healthPort ?? '',
-    ADMIN_PORT: adminPort ?? '',
+    ...{ METHODS_PORT: port ?? '', HTTP_PORT: healthPort ?? '', ADMIN_PORT: adminPort ?? '' },
   };
   const front = await container.start(['node', 'dist/methods.js'], {
-    name: 'The front door',
-    environment,
-    readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
+    ...{ name: 'The front door', environment, readyzUrl: `http://127.0.0.1:${healthPort}/readyz` },
     logFile: sandbox.state.service.logFile,
   });
   try {

@@ -19,12 +19,7 @@ const vitest = await createVitest(
   'test',
   {
     ...common,
-    config: false,
-    watch: false,
-    cache: false,
-    update: 'none',
-    isolate: false,
-    maxWorkers: 1,
+    ...{ config: false, watch: false, cache: false, update: 'none', isolate: false, maxWorkers: 1 },
     hookTimeout: 60_000,
     sequence: { sequencer: AsGiven },
     reporters: [

@@ -2,20 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { filesBelow } from '../../test/support/imports.ts';
-import type { Mutant } from './trial.ts';
+import type { Mutant } from './runner.ts';
 
 const no = () => false;
 const nothing = () => {};
 const silent = {
-  ...{
-    isTraceEnabled: no,
-    isDebugEnabled: no,
-    isInfoEnabled: no,
-    isWarnEnabled: no,
-    isErrorEnabled: no,
-    isFatalEnabled: no,
-  },
-  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing },
+  ...{ isTraceEnabled: no, isDebugEnabled: no, isInfoEnabled: no, isWarnEnabled: no, isErrorEnabled: no },
+  ...{ isFatalEnabled: no, trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing },
+  fatal: nothing,
 };
 
 /** So many of them, the same for the same seed. */
@@ -59,9 +53,7 @@ export async function sample(count: number, seed: string): Promise<Mutant[]> {
 async function mutantsOf(file: string): Promise<Mutant[]> {
   const content = readFileSync(file, 'utf8');
   const { mutants } = await new Instrumenter(silent).instrument([{ name: file, mutate: true, content }], {
-    plugins: null,
-    excludedMutations: [],
-    ignorers: [],
+    ...{ plugins: null, excludedMutations: [], ignorers: [] },
   });
   const starts = [0, ...[...content.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const at = ({ line, column }: { readonly line: number; readonly column: number }) => (starts[line] ?? 0) + column;

@@ -24,9 +24,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
   'edge without a broker': { fires: ['EdgeBrokerAway'], trouble: ({ broker }) => broker.close() },
   'two proxies with one identity': { ...slowly, fires: ['EdgeHubUnstable'], trouble: ({ startRival }) => startRival() },
   'two clients with one id': {
-    everyMs: 4_000,
-    scrapes: 30,
-    fires: ['EdgeBrokerUnstable'],
+    ...{ everyMs: 4_000, scrapes: 30, fires: ['EdgeBrokerUnstable'] },
     async trouble({ broker, ended }) {
       const client = mqtt.connect(broker.url, {
         ...{ clientId, username: 'edge-proxy', password: 'edge-proxy-secret', reconnectPeriod: 100 },

@@ -7,7 +7,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
-import { connectModule, type Received, type TestModule } from '../../test/edge/support/module.ts';
+import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
 import { goodScrapes } from './episode.ts';
 import { createScraper } from './scraper.ts';
 import type { Scrapes } from './series.ts';
@@ -24,7 +24,6 @@ export interface EdgeEpisode {
   readonly answer?: (request: Received) => void;
   /** Method and files of the invocations. */
   readonly invocation?: (server: FileServer) => object;
-  /** Makes the trouble. */
   trouble?(stage: EdgeStage): Promise<void> | void;
 }
 
@@ -81,9 +80,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
         proxy = await startService({
           name: 'The edge proxy',
           command: ['node', 'edge/dist/main.js', '--config', configurationFile],
-          environment: {},
-          readyzUrl: `${address}/readyz`,
-          logFile: join(directory, `${name}.log`),
+          ...{ environment: {}, readyzUrl: `${address}/readyz`, logFile: join(directory, `${name}.log`) },
         });
       };
       closers.push(async () => proxy?.kill());

@@ -22,6 +22,5 @@ export interface Episode {
   before?(stage: Stage): Promise<void> | void;
   /** From the start to the end. */
   meanwhile?(stage: Stage): Promise<void>;
-  /** Makes the trouble. */
   trouble?(stage: Stage): Promise<void> | void;
 }

@@ -63,9 +63,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: 300,
   },
   'killed and not yet replaced': {
-    fires: ['PartitionUnread'],
-    asks: scaling,
-    store: 'blob',
+    ...{ fires: ['PartitionUnread'], asks: scaling, store: 'blob' },
     async trouble({ instance }) {
       await instance.kill();
       await instance.start();
@@ -82,9 +80,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: 40,
   },
   'falling behind': {
-    fires: ['FallingBehind', 'BackendOut'],
-    asks: scaling,
-    devices: 8,
+    ...{ fires: ['FallingBehind', 'BackendOut'], asks: scaling, devices: 8 },
     async trouble({ instance, sandbox }) {
       instance.setClock(600_000);
       await sleep(3_000); // what was read before has its old age

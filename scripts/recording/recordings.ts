@@ -10,15 +10,20 @@ export interface Recording {
   readonly series: readonly InputSeries[];
 }
 
-/** A line with the number of scrapes, then a line for each series: its name, a tab, its values. */
-export const print = ({ scrapes, series }: Recording): string =>
-  [`${scrapes} scrapes`, ...series.map(({ series, values }) => `${series}\t${values}`), ''].join('\n');
+/** A line with the number of scrapes, then one for each course of values: the series that have it, and it behind a tab. */
+export function print({ scrapes, series }: Recording): string {
+  const courses = new Map<string, string[]>();
+  for (const { series: name, values } of series) courses.set(values, [...(courses.get(values) ?? []), name]);
+  const lines = [...courses].map(([values, names]) => [...names, values].join('\t'));
+  return [`${scrapes} scrapes`, ...lines, ''].join('\n');
+}
 
 export function readRecording(name: string): Recording {
   const [first = '', ...lines] = readFileSync(recordingFile(name), 'utf8').trimEnd().split('\n');
-  const series = lines.map((line) => {
-    const [series = '', values = ''] = line.split('\t');
-    return { series, values };
+  const series = lines.flatMap((line) => {
+    const names = line.split('\t');
+    const values = names.pop() ?? '';
+    return names.map((series) => ({ series, values }));
   });
   return { scrapes: Number.parseInt(first, 10), series };
 }

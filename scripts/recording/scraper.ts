@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseMetrics } from '../../test/support/promText.ts';
+import { parseMetrics } from '../../test/support/prom.ts';
 import type { Scrapes } from './series.ts';
 
-/** Asks a program for its metrics again and again. */
 export interface Scraper {
-  /** All so far. */
   readonly scrapes: Scrapes;
   /**
    * Asks so many times.

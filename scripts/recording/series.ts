@@ -1,4 +1,4 @@
-import type { Sample } from '../../test/support/promText.ts';
+import type { Sample } from '../../test/support/prom.ts';
 import type { Alert } from '../alerts/alert.ts';
 import { alerts } from '../alertTables.ts';
 import { dashboards } from '../dashboards.ts';

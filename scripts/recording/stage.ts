@@ -36,9 +36,7 @@ export async function recordEpisode(episode: Episode, directory: string): Promis
     });
     const { service, methods } = sandbox.state;
     instance = createInstance({
-      directory,
-      serviceDirectory: process.cwd(),
-      url: service.readyzUrl.replace('/readyz', ''),
+      ...{ directory, serviceDirectory: process.cwd(), url: service.readyzUrl.replace('/readyz', '') },
       environment: {
         ...service.environment,
         ...(episode.store === 'blob' && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),

@@ -34,7 +34,7 @@ export const leastMessages = 48;
 export const backlogLimits = { maxMessages: 50_000, maxBytes: 64 * mebibyte };
 
 /**
- * How long, in seconds (D290): an instance that has not renewed its ownership for `expirySeconds` loses its partitions to the others
+ * How long, in seconds: an instance that has not renewed its ownership for `expirySeconds` loses its partitions to the others
  * (D15); a checkpoint is written `checkpointSeconds` after a message at the latest (G1); a reply that the hub refuses for now is
  * sent again for `replySeconds` (C4).
  */

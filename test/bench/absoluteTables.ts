@@ -1,5 +1,5 @@
-import type { Measured, Rows } from './printer.ts';
-import { partitionsOf, sizes } from './workloads/partitions.ts';
+import type { Measured, Rows } from './figures.ts';
+import { partitionsOf, sizes } from './workloads/compared.ts';
 
 /** The tables of absolute figures in `docs/performance.md`. */
 

@@ -1,7 +1,6 @@
+import { type Absolute, type Figure, figure, percentile, ratios } from './figures.ts';
 import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
 import type { Load } from './processes/hub.ts';
-import type { Absolute } from './row.ts';
-import { type Figure, figure, percentile, ratios } from './statistics.ts';
 import type { Context, Opener } from './workloads/workload.ts';
 
 /** A program, and what it does in each round and before the first. */
@@ -70,9 +69,7 @@ export const inArena =
         const cost = await arena.run(load);
         requireRight('service', cost);
         return {
-          'CPU, µs': cost.cpu,
-          'memory, MB': cost.resident,
-          'allocated, KB': cost.allocated / 1024,
+          ...{ 'CPU, µs': cost.cpu, 'memory, MB': cost.resident, 'allocated, KB': cost.allocated / 1024 },
           ...(load.rate === undefined
             ? { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }
             : cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),

@@ -6,8 +6,7 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
 import { removeInUse } from '../support/processes.ts';
-import { absoluteLines, jsonLines, type Measured, tableOf } from './printer.ts';
-import { leastRounds } from './statistics.ts';
+import { absoluteLines, jsonLines, leastRounds, type Measured, tableOf } from './figures.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
 
@@ -76,9 +75,7 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      quick: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      json: { type: 'string' },
+      ...{ quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, json: { type: 'string' } },
       vs: { type: 'string' },
       help: { type: 'boolean', default: false },
     },

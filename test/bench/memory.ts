@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { appendEvent } from '../support/events.ts';
-import { inSandbox } from './inSandbox.ts';
-import { residentOf } from './processes/usage.ts';
-import { valuesOrHelp } from './values.ts';
+import { inSandbox, valuesOrHelp } from './inSandbox.ts';
+import { residentOf } from './processes/program.ts';
 
 /**
  * How much memory the service takes with backends that take their time, and a backlog behind it or many small messages that
@@ -47,7 +46,6 @@ interface Watch {
   readonly seconds: string;
   readonly limit: string;
   readonly devices: readonly string[];
-  /** Puts messages into the hub before the service starts. */
   readonly fill: (partitions: Sandbox['hub']['partitions']) => void;
   /** Takes a device for which a backend was called with PUT. */
   readonly onPut: (device: string, seconds: number) => void;

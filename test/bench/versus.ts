@@ -1,5 +1,4 @@
-import { markdown, number } from './printer.ts';
-import { figure, type Interval, pairedRatio } from './statistics.ts';
+import { figure, type Interval, markdown, number, pairedRatio } from './figures.ts';
 import type { Context, Measures, Opener, Subject, Workload } from './workloads/workload.ts';
 
 /** The folders of two checkouts that are built. */

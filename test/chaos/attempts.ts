@@ -1,6 +1,5 @@
 import type { Sabotage } from './sabotages.ts';
 
-/** A run that may find a sabotage out. */
 export interface Attempt {
   readonly seed: number;
   /** Names of the misfortunes that happen instead of those of the seed. */

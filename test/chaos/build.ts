@@ -19,15 +19,7 @@ const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');
 const copied = [
-  'src',
-  'telemetry',
-  'page',
-  'config',
-  'scripts',
-  'LICENSE',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
+  ...['src', 'telemetry', 'page', 'config', 'scripts', 'LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json'],
   'tsconfig.build.json',
 ];
 
@@ -66,7 +58,6 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   }
 }
 
-/** @throws Error with what it says, when it fails */
 async function runScript(cwd: string, signal: AbortSignal, ...script: readonly string[]): Promise<void> {
   const said: Uint8Array[] = [];
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);

@@ -24,18 +24,11 @@ function message(id: string, ack: Sent['ack'], intent: Sent['intent']): Sent {
 }
 
 const told = (id: string, code: string): Told => ({
-  id,
-  deviceId: 'd',
-  messageId: `${id}-ack`,
-  code,
-  success: code === 'ok',
+  ...{ id, deviceId: 'd', messageId: `${id}-ack`, code, success: code === 'ok' },
 });
 
 const news = (id: string, object: string, model: Subject['model'], version: number, isNew = false): Told => ({
-  id,
-  deviceId: 'd',
-  messageId: `${id}-${object}-${model}`,
-  about: { object, model, version, isNew },
+  ...{ id, deviceId: 'd', messageId: `${id}-${object}-${model}`, about: { object, model, version, isNew } },
 });
 
 const replies: Told[] = [
@@ -56,35 +49,21 @@ const replies: Told[] = [
 
 const codes: Record<string, string> = { x: 'operation_not_supported', u: 'http_response_error' };
 const handled: Handled[] = sent.map(({ id }) => ({
-  id,
-  partition: '0',
-  code: codes[id] ?? 'ok',
-  dropped: 0,
-  remarks: 0,
+  ...{ id, partition: '0', code: codes[id] ?? 'ok', dropped: 0, remarks: 0 },
 }));
 
 const stored: State = {
   objects: { o: { version: 3, mark: 'c' }, part: { version: 1, mark: 'p' } },
   anonymous: [],
-  references: { 'o part': 'r' },
-  types: { 'pump@1.0.0': 't' },
-  connected: [],
-  identity: undefined,
+  ...{ references: { 'o part': 'r' }, types: { 'pump@1.0.0': 't' }, connected: [], identity: undefined },
 };
 
 const well: History = {
   sent,
   connected: ['module'],
   effects: ['a', 'b', 'c', 'p', 'r', 't', 'd'].map((id) => ({ id, key: `key of ${id}` })),
-  told: replies,
-  handled,
-  begun: new Map(),
-  struck: new Set(),
-  refused: new Set(),
-  parked: new Set(),
-  unexecuted: new Set(),
-  state: new Map([['d', stored]]),
-  mostRepeats: new Map(),
+  ...{ told: replies, handled, begun: new Map(), struck: new Set(), refused: new Set(), parked: new Set() },
+  ...{ unexecuted: new Set(), state: new Map([['d', stored]]), mostRepeats: new Map() },
 };
 
 const found = (change: Partial<History>) => check({ ...well, ...change }).map(({ what, id }) => `${what} ${id}`);
@@ -92,7 +71,6 @@ const holding = (change: Partial<State>) => ({ state: new Map([['d', { ...stored
 const pumpIs = (version: number, mark: string) => holding({ objects: { ...stored.objects, o: { version, mark } } });
 const without = <T extends { id: string }>(list: readonly T[], ...ids: string[]) =>
   list.filter(({ id }) => !ids.includes(id));
-/** The line about one message, changed. */
 const logged = (id: string, change: Partial<Handled>) =>
   handled.map((line) => (line.id === id ? { ...line, ...change } : line));
 /** The first reply to one message that `isMeant`, changed; left out when there is no change. */
@@ -237,9 +215,7 @@ describe('The checker of histories', () => {
       const line = { id: 'e', partition: '0', dropped: 0, remarks: 0 };
       const ending = (code: string) =>
         found({
-          sent: [...sent, again],
-          told: [...replies, told('e', code)],
-          handled: [...handled, { ...line, code }],
+          ...{ sent: [...sent, again], told: [...replies, told('e', code)], handled: [...handled, { ...line, code }] },
         });
       expect(ending('http_response_error')).toEqual([]);
       expect(ending('ok')).toEqual([]);

@@ -5,7 +5,6 @@ import { inversions } from './inversions.ts';
 import { checkAcknowledgements, checkNotifications } from './replies.ts';
 import { hasDropped, ourFault, type Traces, tracesOf } from './traces.ts';
 
-/** Something in a history that the guarantees rule out. */
 export interface Finding {
   readonly what:
     | 'lost'
@@ -67,9 +66,7 @@ function checkOrder({ sent, effects, told, parted }: History, traces: readonly T
       events.filter(({ id }) => !parted?.has(id)),
     ).map(
       ({ id, after }): Finding => ({
-        what: 'inverted',
-        id,
-        why: `its ${word} comes after that of ${after}, which was sent later`,
+        ...{ what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` },
       }),
     );
   return [...findingsOf(sure, 'effect'), ...findingsOf(whole, 'reply')];
@@ -93,6 +90,5 @@ function beginningsIn(handled: readonly Handled[], begun: History['begun']): num
   return [...lines].reduce((sum, [id, own]) => sum + Math.max(own.length, begun.get(id) ?? 0) - 1, 0);
 }
 
-/** How often messages were handled again. */
 export const repeatsIn = (handled: readonly Handled[]): number =>
   handled.length - new Set(handled.map(({ id }) => id)).size;

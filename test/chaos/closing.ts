@@ -3,14 +3,12 @@ import type { Instance } from './instance.ts';
 import { mostFatalEnds } from './keptProcess.ts';
 import type { Stage } from './stage.ts';
 
-/** How a run ends. */
 export interface Closing {
   readonly stage: Pick<Stage, 'fatalEnds'> & {
     readonly instances: readonly Pick<Instance, 'start' | 'stop' | 'isUp'>[];
   };
   /** Until nothing is left that somebody would have to do again. */
   untilCovered(): Promise<void>;
-  /** At what the instances say before they stop. */
   look(): Promise<Finding[]>;
 }
 

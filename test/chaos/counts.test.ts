@@ -5,11 +5,7 @@ const lines = [
   { msg: 'starting' },
   { msg: 'handled', message: 'model.create', code: 'ok', replies: 2, repliesMs: 3 },
   {
-    msg: 'handled',
-    message: 'model.create',
-    code: 'ok',
-    replies: 0,
-    dropped: [{ reason: 'queue_full' }],
+    ...{ msg: 'handled', message: 'model.create', code: 'ok', replies: 0, dropped: [{ reason: 'queue_full' }] },
     repliesMs: 3,
   },
   { msg: 'handled', message: 'model.query', code: 'operation_not_supported', replies: 0 },
@@ -34,13 +30,7 @@ device_messaging_replies_total{device_messaging_result="throttled"} 0
 device_messaging_replies_duration_count 4
 `;
 const summary = {
-  msg: 'stopped',
-  succeeded: 2,
-  failed: 3,
-  parked: 1,
-  notParked: 1,
-  repliesDelivered: 4,
-  repliesDropped: 1,
+  ...{ msg: 'stopped', succeeded: 2, failed: 3, parked: 1, notParked: 1, repliesDelivered: 4, repliesDropped: 1 },
 };
 
 describe('What a process counts', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseMetrics } from '../support/promText.ts';
+import { parseMetrics } from '../support/prom.ts';
 import type { Finding } from './checker.ts';
 import type { Instance } from './instance.ts';
 
@@ -40,7 +40,6 @@ export function countsIn(lines: readonly Line[]): Counts {
   return counts;
 }
 
-/** The same from the metrics. */
 export function countsOf(text: string): Counts {
   const counts = new Map<string, number>();
   for (const { name, labels, value } of parseMetrics(text)) {
@@ -64,7 +63,6 @@ export const differencesOf = (counted: Counts, due: Counts): string[] =>
     .filter((series) => counted.get(series) !== due.get(series))
     .map((series) => `${series}: ${counted.get(series) ?? 0} counted, ${due.get(series) ?? 0} in the log`);
 
-/** The lines of each process, in order. */
 export function processesIn(lines: readonly Line[]): readonly (readonly Line[])[] {
   const processes: Line[][] = [];
   for (const line of lines) {
@@ -108,7 +106,6 @@ export async function checkMetrics(instance: Pick<Instance, 'metrics' | 'lines'>
   return flaws.map((why) => ({ what: 'uncounted', id: 'metrics', why }));
 }
 
-/** Compares the last lines of an instance with its others. */
 export async function checkLastLines(instance: Pick<Instance, 'lines'>): Promise<Finding[]> {
   const flaws = processesIn(await instance.lines()).flatMap(flawsOfLastLine);
   return flaws.map((why) => ({ what: 'uncounted', id: 'last line', why }));

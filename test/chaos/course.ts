@@ -1,8 +1,6 @@
 import type { Intent, Sent, State, Subject } from './history.ts';
 
-/** What a message is due to do. */
 export interface Due {
-  /** How many changes. */
   readonly effects: number;
   /** Codes of which each is right; none at all where the message is not ours. */
   readonly codes: readonly string[];

@@ -6,7 +6,6 @@ export interface Rule {
   fits(value: unknown): boolean;
 }
 
-/** A value, or a rule for it. */
 export type Due = unknown;
 
 export const rule = (text: string, fits: (value: unknown) => boolean): Rule => ({ rule: text, fits });

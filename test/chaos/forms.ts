@@ -34,10 +34,7 @@ export async function checkForms(stage: Stage, sent: readonly Message[], history
     const isTroubled = history.struck.has(id) || own.lines.length > 1 || (history.begun.get(id) ?? 0) > 1;
     const circumstances = {
       answers: own.calls.flatMap(({ answer }) => answer ?? []),
-      createdId: created.get(id),
-      isTroubled,
-      places: stage.places.get(id) ?? [],
-      clockErrors: stage.clockErrors,
+      ...{ createdId: created.get(id), isTroubled, places: stage.places.get(id) ?? [], clockErrors: stage.clockErrors },
     };
     const find = (what: Finding['what']) => (why: string) => ({ what, id, why });
     return [

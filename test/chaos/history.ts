@@ -6,11 +6,8 @@ export type Intent =
   | { readonly does: 'replace'; readonly object: string; readonly version: number }
   /** A type version, once. */
   | { readonly does: 'define'; readonly type: string }
-  /** A reference between two objects, or its attributes. */
   | { readonly does: 'refer'; readonly object: string; readonly to: string }
-  /** The attributes of the device's identity. */
   | { readonly does: 'identify' }
-  /** No identity of that name below the device any more. */
   | { readonly does: 'remove'; readonly identity: string }
   /** Nothing, but to tell of the object, its configuration, and with `contained` of what it refers to. */
   | { readonly does: 'fetch'; readonly object: string; readonly contained: boolean }
@@ -19,7 +16,6 @@ export type Intent =
   /** Nothing but a refusal, or for `undefined` nothing at all: the message is not ours. */
   | { readonly does: 'nothing'; readonly code: string | undefined };
 
-/** A message as its device sent it. */
 export interface Sent {
   /** Its correlation id; unique in a history. Effects carry it as their mark. */
   readonly id: string;
@@ -28,14 +24,12 @@ export interface Sent {
   readonly intent: Intent;
 }
 
-/** A change that a backend made for a message. */
 export interface Effect {
   readonly id: string;
   /** Changes with the same key are one change: the backend has answered the repeats from memory. */
   readonly key: string;
 }
 
-/** An object model that a notification is about. */
 export interface Subject {
   readonly object: string;
   readonly model: 'svc.device' | 'svc.configuration';
@@ -44,7 +38,6 @@ export interface Subject {
   readonly isNew: boolean;
 }
 
-/** A reply that the hub has taken. */
 export interface Told {
   readonly id: string;
   readonly deviceId: string;
@@ -56,10 +49,8 @@ export interface Told {
   readonly about?: Subject;
 }
 
-/** What the service has written down about a message it has handled. */
 export interface Handled {
   readonly id: string;
-  /** Where it was read. */
   readonly partition: string;
   readonly code: string;
   /** Replies that it gave up, and says so. */
@@ -80,7 +71,6 @@ export interface State {
   readonly types: Readonly<Record<string, string>>;
   /** Names of the identities that are connected through the device. */
   readonly connected: readonly string[];
-  /** Mark of the device's own identity. */
   readonly identity: string | undefined;
 }
 
@@ -107,7 +97,6 @@ export interface History {
   readonly struck: ReadonlySet<string>;
   /** Messages of which the hub has refused a reply, or has left one unanswered. */
   readonly refused: ReadonlySet<string>;
-  /** Messages in the dead-letter store. */
   readonly parked: ReadonlySet<string>;
   /** Messages that the service says it has parked without executing them. */
   readonly unexecuted: ReadonlySet<string>;

@@ -32,7 +32,6 @@ export interface Instance {
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
   lines(): Promise<Record<string, unknown>[]>;
-  /** Its metrics in the text format of Prometheus. */
   metrics(): Promise<string>;
 }
 
@@ -43,7 +42,6 @@ export function createInstance(options: {
   readonly serviceDirectory: string;
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** A message has ended the process. */
   onFatalEnd(): void;
 }): Instance {
   const { directory, serviceDirectory, url, environment, onFatalEnd } = options;
@@ -61,9 +59,7 @@ export function createInstance(options: {
   const kept = createKeptProcess({
     start: (signal) =>
       startService({
-        environment: { ...environment, ...additions },
-        readyzUrl: `${url}/readyz`,
-        logFile,
+        ...{ environment: { ...environment, ...additions }, readyzUrl: `${url}/readyz`, logFile },
         directory: serviceDirectory,
         readyWithinMs: 300_000, // on a machine that is busy with other things
         signal,
@@ -79,9 +75,7 @@ export function createInstance(options: {
       const code = await kept.stop();
       if (code !== undefined) codes.push(code);
     },
-    codes,
-    kill: kept.kill,
-    isUp: kept.isUp,
+    ...{ codes, kill: kept.kill, isUp: kept.isUp },
     freeze: () => kept.signal('SIGSTOP'),
     thaw: () => kept.signal('SIGCONT'),
     setClock(aheadMs) {

@@ -11,7 +11,6 @@ import { connected } from './workload.ts';
 
 interface Judged {
   readonly stage: Stage;
-  /** All that devices have sent. */
   readonly messages: readonly Message[];
   /** Name of the endpoint before any failover. */
   readonly first: string;

@@ -23,7 +23,6 @@ export interface KeptProcessOptions {
   start(signal: AbortSignal): Promise<ServiceProcess>;
   /** How often a message has ended the process so far. */
   fatalEnds(): Promise<number>;
-  /** After each of these ends. */
   onFatalEnd(): void;
 }
 

@@ -8,7 +8,6 @@ import { type RotatedSecret, rotatedSecrets } from './rotation.ts';
 import type { Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
-/** A kind of misfortune. */
 export interface Misfortune {
   readonly name: string;
   /** Happens, and is over when the promise resolves; what it left behind may strike later. */

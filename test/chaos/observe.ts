@@ -8,7 +8,6 @@ import { caughtInOutages } from './outages.ts';
 import { idOf, type Message } from './sealed.ts';
 import type { Devicebound, Stage } from './stage.ts';
 
-/** Puts together what was seen of a run. */
 export async function recordOutcome(
   stage: Stage,
   sent: readonly Message[],
@@ -27,10 +26,7 @@ export async function recordOutcome(
   const lines = await handledBy(stage);
   const traces = grouped(calls, ({ headers }) => headers['x-correlation-id'] ?? '');
   return {
-    sent,
-    connected,
-    parted: partedBy(stage.failovers, calls),
-    effects,
+    ...{ sent, connected, parted: partedBy(stage.failovers, calls), effects },
     told: stage.replies.filter(isTaken).map(toldBy),
     handled: lines,
     begun: new Map(
@@ -67,15 +63,12 @@ export interface Line extends Handled {
   readonly at: number;
   /** Why each of the dropped replies was given up. */
   readonly reasons: readonly string[];
-  /** As it stands in the log. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What the instances have logged, one after the other. */
 export const linesOf = async (stage: Stage): Promise<Record<string, unknown>[]> =>
   (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
 
-/** What the instances have logged as handled. */
 export async function handledBy(stage: Stage): Promise<Line[]> {
   const lines = await linesOf(stage);
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
@@ -122,9 +115,7 @@ function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
   const isNew = properties['eventType'] === 'Svc.InformationModel.ObjectModelCreated';
   const { objectId: object, model, version } = said as { objectId: string; model: Subject['model']; version: number };
   return {
-    id: idOf(properties),
-    deviceId,
-    messageId: system.messageId ?? '',
+    ...{ id: idOf(properties), deviceId, messageId: system.messageId ?? '' },
     ...(isAck ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),
   };
 }

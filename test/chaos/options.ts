@@ -3,7 +3,6 @@ import { firstSeed } from '../support/seed.ts';
 import { scenarios } from './scenarios/index.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 
-/** What is asked for on the command line. */
 export interface Options {
   readonly seeds: readonly number[];
   readonly sabotage: boolean;
@@ -50,9 +49,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       seed: { type: 'string', default: String(firstSeed()) },
       sabotage: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '1' },
-      resume: { type: 'string' },
-      only: { type: 'string', default: '' },
-      scenario: { type: 'string' },
+      ...{ resume: { type: 'string' }, only: { type: 'string', default: '' }, scenario: { type: 'string' } },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -62,10 +59,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const atOnce = wholeNumber('--at-once', values['at-once'], 1);
   return {
     seeds: Array.from({ length: count }, (_, index) => first + index),
-    sabotage: values.sabotage,
-    atOnce,
-    resume: values.resume,
-    only: values.only,
+    ...{ sabotage: values.sabotage, atOnce, resume: values.resume, only: values.only },
     scenarios: values.scenario === undefined ? undefined : scenariosNamed(values.scenario),
   };
 }

@@ -1,8 +1,6 @@
 import { v5 } from 'uuid';
 
-/** Where an event stands in the hub. */
 export interface Place {
-  /** Name of the event hub. */
   readonly hub: string;
   readonly partition: string;
   readonly sequenceNumber: number;

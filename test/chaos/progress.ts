@@ -1,4 +1,3 @@
-/** A line that says how far something has come. */
 export interface Progress {
   /** Replaces what was said last; off a terminal it is said every few seconds. */
   say(text: string): void;

@@ -3,14 +3,8 @@ import { repeatedReplies } from './repeatedReplies.ts';
 import type { Devicebound } from './stage.ts';
 
 const reply = (time: number, messageId: string, about = 'svc.device'): Devicebound => ({
-  kind: 'c2d',
-  deviceId: 'd-1',
-  policy: 'service',
-  system: { messageId },
-  properties: { 'svc-messagetype': 'platformEvent', model: about },
-  body: Buffer.alloc(0),
-  position: time,
-  time,
+  ...{ kind: 'c2d', deviceId: 'd-1', policy: 'service', system: { messageId } },
+  ...{ properties: { 'svc-messagetype': 'platformEvent', model: about }, body: Buffer.alloc(0), position: time, time },
 });
 const [first, again] = [reply(60_000, 'a'), reply(90_000, 'a')];
 const stage = { replies: [first, again], cuts: [] as number[], interruptions: [], unconfirmed: [] as number[] };

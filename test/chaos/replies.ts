@@ -10,7 +10,6 @@ function isWanted({ ack }: Sent, code: string | undefined): boolean {
   return ack === 'all' || ack === (code === 'ok' ? 'positive' : 'negative');
 }
 
-/** Holds the acknowledgements of one message against what is due. */
 export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find: Find): void {
   const { sent, told, handled, hasFailed, isRefused } = one;
   const acks = told.filter(({ about }) => about === undefined);
@@ -33,7 +32,6 @@ export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find
   else if (!isRefused) find('wrong acknowledgement', 'dropped, and the hub had not refused it');
 }
 
-/** Holds the notifications of one message against what is due. */
 export function checkNotifications(one: Traces, { notices }: Due, course: Course, find: Find): void {
   const { told, handled, isStruck, isRefused, isParted, hasFailed } = one;
   const seen = told.filter(hasSubject);

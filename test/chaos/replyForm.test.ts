@@ -23,15 +23,11 @@ function messageOf(said: unknown, properties: Record<string, string>): Message {
 }
 
 const system = {
-  correlationId: 'm-1',
-  to: '/devices/d-1/messages/devicebound',
-  contentType: 'application/json',
+  ...{ correlationId: 'm-1', to: '/devices/d-1/messages/devicebound', contentType: 'application/json' },
   contentEncoding: 'utf-8',
 };
 const reply = (properties: Record<string, string>, body: unknown, about = 'acknowledgement'): Seen => ({
-  deviceId: 'd-1',
-  system: { ...system, messageId: messageIdAt(place, 'd-1', about) },
-  properties,
+  ...{ deviceId: 'd-1', system: { ...system, messageId: messageIdAt(place, 'd-1', about) }, properties },
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   time: Date.parse('2026-11-22T20:41:23.900Z'),
 });

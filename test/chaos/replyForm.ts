@@ -5,7 +5,6 @@ import type { Message } from './sealed.ts';
 import type { Devicebound } from './stage.ts';
 import { ourFault } from './traces.ts';
 
-/** A reply as its device sees it. */
 export type Seen = Pick<Devicebound, 'deviceId' | 'system' | 'properties' | 'body' | 'time'>;
 
 /** What the form of the replies to one message depends on. */
@@ -16,7 +15,6 @@ export interface Circumstances {
   readonly createdId: string | undefined;
   /** A fault has met it, or it was handled again: then its related models may have been created before, or not at all. */
   readonly isTroubled: boolean;
-  /** Of the message. */
   readonly places: readonly Place[];
   /** Of instances: how far ahead each clock was set at some time, in milliseconds. */
   readonly clockErrors: readonly number[];
@@ -110,11 +108,7 @@ function acknowledgement(
     action === undefined
       ? { 'svc-messagetype': 'platformEventAck', eventType, id, target }
       : {
-          msgType: 'ack',
-          action,
-          version: '2',
-          correlationId: id,
-          target,
+          ...{ msgType: 'ack', action, version: '2', correlationId: id, target },
           timestamp: timeOfAnswer(reply, circumstances),
         };
   // C3; this workload needs no compression for its size

@@ -7,7 +7,6 @@ import type { Storage } from './storage.ts';
 
 /** The secrets of all instances, in a folder that all have mounted. */
 export interface Rotation {
-  /** For the environment of an instance. */
   readonly files: Readonly<Record<string, string>>;
   /**
    * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
@@ -28,7 +27,6 @@ const variables: Readonly<Record<RotatedSecret, string>> = {
   client: 'BACKENDS_CLIENT_SECRET',
 };
 
-/** @param directory for the folder */
 export function createRotation(directory: string, hub: Hub, backends: Backends, storage: Storage): Rotation {
   const used: Record<'events' | 'service', Key> = { events: 'primaryKey', service: 'primaryKey' };
   let clientSecret = backends.token.clientSecret;

@@ -16,7 +16,6 @@ import { isOurs, type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
 import { connected, createWorkload, type Sender } from './workload.ts';
 
-/** What came of one seed. */
 export interface Outcome {
   readonly seed: number;
   readonly findings: readonly Finding[];
@@ -31,7 +30,6 @@ export interface Outcome {
 
 export interface RunOptions {
   readonly seed: number;
-  /** Logs and the history go here. */
   readonly directory: string;
   readonly hubDirectory: string;
   readonly serviceDirectory: string;
@@ -69,11 +67,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const deadLetters = `${container}-letters`;
   onProgress('starting');
   const stage = await setStage({
-    directory,
-    hubDirectory,
-    serviceDirectory,
-    instances: instanceCount,
-    realDevices,
+    ...{ directory, hubDirectory, serviceDirectory, instances: instanceCount, realDevices },
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
     environment: { STORE: 'blob', CHECKPOINTS_CONTAINER: container, DEAD_LETTERS_CONTAINER: deadLetters },
@@ -122,10 +116,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     findings.push(...counts);
     await keep(history, findings, directory);
     return {
-      seed,
-      findings,
-      messages: history.sent.length,
-      repeated: repeatsIn(history.handled),
+      ...{ seed, findings, messages: history.sent.length, repeated: repeatsIn(history.handled) },
       misfortunes: planned.map(({ misfortune: { name } }) => name),
       untried,
       tookMs: performance.now() - began,

@@ -2,7 +2,6 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import type { Intent, Sent } from './history.ts';
 import type { Random } from './random.ts';
 
-/** A message that is still to be sent. */
 export interface Message extends Sent {
   readonly properties: Readonly<Record<string, string>>;
   /** What its body says. */

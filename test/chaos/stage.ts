@@ -88,7 +88,6 @@ export interface Span {
 }
 
 export interface StageOptions {
-  /** For logs, checkpoints and so on. */
   readonly directory: string;
   /** For keys and certificates of the hub, which runs may share. */
   readonly hubDirectory: string;
@@ -101,7 +100,6 @@ export interface StageOptions {
   readonly connected: readonly string[];
   /** How many of these have a connection of their own. */
   readonly realDevices: number;
-  /** What the instances have parked. */
   readonly letters: () => Promise<DeadLetter[]>;
   /** Their storage account: then they have their secrets in files. */
   readonly storage?: Storage;
@@ -201,9 +199,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       const own = join(directory, name);
       await mkdir(own, { recursive: true });
       const instance: Instance = createInstance({
-        directory: own,
-        serviceDirectory: from,
-        url,
+        ...{ directory: own, serviceDirectory: from, url },
         environment: {
           ...Object.fromEntries(Object.entries(serviceEnvironment(hub, backends, url, own)).filter(inVariables)),
           ...rotation?.files,
@@ -289,11 +285,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     closers.push(async () => ending.abort());
     const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
-      hub,
-      backends,
-      instances,
-      guest,
-      devices,
+      ...{ hub, backends, instances, guest, devices },
       ...seen,
       isAway: () => isAway || performance.now() < awayUntil,
       ...{ ours, failovers, failOver, silenceDevices, oneFailover },

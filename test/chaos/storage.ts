@@ -10,7 +10,6 @@ export interface DeadLetter {
   readonly deviceId: string;
   readonly code: string;
   readonly origin: { readonly hub: string; readonly partition: string };
-  /** How often it was parked. */
   readonly attempts: number;
   /** Of the attempt that failed. */
   readonly traceparent: string;
@@ -32,13 +31,11 @@ export interface Storage {
   otherConnectionString(): string;
   /** Has the other key used from now on, and the one before refused. */
   renewKey(): Promise<void>;
-  /** How many requests have come so far. */
   requests(): number;
   /** How far the checkpoints of an event hub have come: partition → sequence number. */
   positions(container: string, hub: string): Promise<Map<string, number>>;
   /** The same checkpoints: blob → its etag, which each write changes. */
   checkpoints(container: string, hub: string): Promise<Map<string, string>>;
-  /** The dead letters in a container. */
   letters(container: string): Promise<DeadLetter[]>;
   /** Requests are refused or their connections are reset, which `random` decides. Answers a function that ends it, and says how many. */
   breakDown(random: Random): () => number;
@@ -140,9 +137,7 @@ export async function openStorage(): Promise<Storage> {
       await account.renew(old);
     },
     requests: () => requests,
-    positions,
-    checkpoints,
-    letters,
+    ...{ positions, checkpoints, letters },
     breakDown: (random) => begin('failing', random),
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),

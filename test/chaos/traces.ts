@@ -1,7 +1,6 @@
 import { grouped } from '../support/observed.ts';
 import type { Handled, History, Sent, Told } from './history.ts';
 
-/** What one message has come to. */
 export interface Traces {
   readonly sent: Sent;
   readonly effects: number;
@@ -33,11 +32,7 @@ export function tracesOf(history: History): Traces[] {
     return {
       sent: one,
       effects: new Set(effectsOf.get(id)?.map(({ key }) => key)).size,
-      told: replies,
-      handled: lines,
-      isStruck,
-      isRefused: refused.has(id),
-      isParked: parked.has(id),
+      ...{ told: replies, handled: lines, isStruck, isRefused: refused.has(id), isParked: parked.has(id) },
       isUnexecuted: unexecuted.has(id),
       isParted: parted?.has(id) ?? false,
       hasFailed: isStruck && [...replies, ...lines].some(({ code }) => ourFault.has(code)),

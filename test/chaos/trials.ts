@@ -8,7 +8,6 @@ import { type Outcome, run } from './run.ts';
 import { type Sabotage, sabotages } from './sabotages.ts';
 import { openStorage, type Storage } from './storage.ts';
 
-/** What several runs have in common. */
 export interface Trials {
   readonly seeds: readonly number[];
   /** Runs at the same time. */
@@ -131,10 +130,7 @@ async function runIn(
   const seconds = () => Math.round((performance.now() - began) / 1000);
   try {
     return await run({
-      seed,
-      directory: join(directory, name),
-      serviceDirectory,
-      only,
+      ...{ seed, directory: join(directory, name), serviceDirectory, only },
       ...ground,
       onProgress: (what) => onProgress(`${name}, seed ${seed}, ${seconds()} s: ${what}`),
     });
@@ -142,12 +138,7 @@ async function runIn(
     const why = `the run broke off: ${error instanceof Error ? error.message : error}`;
     const tookMs = performance.now() - began;
     return {
-      seed,
-      findings: [{ what: 'state', id: '', why }],
-      messages: 0,
-      repeated: 0,
-      misfortunes: [],
-      untried: [],
+      ...{ seed, findings: [{ what: 'state', id: '', why }], messages: 0, repeated: 0, misfortunes: [], untried: [] },
       tookMs,
     };
   }

@@ -13,12 +13,7 @@ describe('The workload', () => {
     expect(messages.length).toBeGreaterThanOrEqual(2_000);
     expect([...names]).toEqual(
       expect.arrayContaining([
-        'model.create',
-        'model.update',
-        'type.create',
-        'reference.create',
-        'identity.update',
-        'identity.delete',
+        ...['model.create', 'model.update', 'type.create', 'reference.create', 'identity.update', 'identity.delete'],
         'Svc.Device.Created',
         'Svc.Device.Updated',
         'Svc.Device.SyncModel',

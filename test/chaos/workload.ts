@@ -143,9 +143,7 @@ function messagesOf(deviceId: string, floods: boolean, random: Random): Message[
     [
       3,
       () => ({
-        action: 'type.create',
-        intent: { does: 'nothing', code: 'validation_error' },
-        body: {},
+        ...{ action: 'type.create', intent: { does: 'nothing', code: 'validation_error' }, body: {} },
         sections: random.pick(undecoded),
       }),
     ],

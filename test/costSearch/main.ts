@@ -1,8 +1,7 @@
 import { optionsOrEnd } from '../support/processes.ts';
 import { saySeed } from '../support/seed.ts';
-import { readOptions, usage } from './options.ts';
 import { search } from './search.ts';
-import { writeSitting } from './sitting.ts';
+import { readOptions, usage, writeSitting } from './sitting.ts';
 
 /** `npm run cost-search -- --minutes 5` looks for messages that cost too much, and ends with 1 when it has found one (R6). */
 

@@ -3,16 +3,45 @@ import { classify, type HubEvent } from '../../src/protocol/event.ts';
 import { fits } from '../../src/protocol/reply.ts';
 import { forever, wire } from '../support/wiring.ts';
 import { fillingOf, type Recipe, receivedBytes } from './recipe.ts';
-import { countSteps } from './steps.ts';
+import { countSteps } from './search.ts';
 import { answersOf } from './stored.ts';
-import { leastUpdate, microsecondsPerByte, spentSince } from './unit.ts';
+
+/**
+ * The unit of what messages cost (D170): the least that an update can cost, which takes as long as `JSON.parse` of 16 KiB of
+ * measured values. It changes with the machine, but not with the service.
+ */
+
+const bytesOfLeastUpdate = 16_384;
+
+const measured = Array.from({ length: 370 }, (_, index) => `"value${index % 90}":{"value":21.75,"unit":"°C"}`);
+const ordinary = `{"type":"pump","version":1,"properties":{"serial":"FP-1",${measured.join()}}}`;
+const bytesOfOrdinary = Buffer.byteLength(ordinary);
+
+/** The least update of so many bytes, in bytes that `JSON.parse` reads. */
+const leastUpdate = (bytes: number): number => bytesOfLeastUpdate + bytes;
+
+/** What `JSON.parse` takes for one byte now, in microseconds. */
+function microsecondsPerByte(microseconds: number): number {
+  const began = process.cpuUsage();
+  for (let times = 1; ; times += 1) {
+    JSON.parse(ordinary);
+    const spent = spentSince(began);
+    if (spent >= microseconds) return spent / times / bytesOfOrdinary;
+  }
+}
+
+/** Of processor time of this process, in microseconds. */
+function spentSince(began: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(began);
+  return user + system;
+}
 
 /**
  * What messages cost in processor time, with backends and a hub that answer at once, as a share of what they may cost: 25 times
  * the least update of as many bytes (D170), and for each call one least update of the bytes that are sent with it (two when it is refused),
  * and three times what `JSON.parse` takes for the bytes of its answer (D186).
  */
-export interface Costs {
+interface Costs {
   /** Handles the message once; says in words which steps are too many. */
   excessOf(recipe: Recipe, event: HubEvent): Promise<readonly string[]>;
   /** Above 1, it costs more than it may. */
@@ -21,7 +50,7 @@ export interface Costs {
 }
 
 /** How sure a measurement is to be. */
-export interface Patience {
+interface Patience {
   readonly rounds: number;
   readonly microseconds: number;
 }

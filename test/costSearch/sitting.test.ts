@@ -4,10 +4,9 @@ import { expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createRandom } from '../chaos/random.ts';
 import { firstSeed } from '../support/seed.ts';
-import { readOptions } from './options.ts';
 import { newRecipe } from './recipe.ts';
 import { resumedRandom } from './search.ts';
-import { firstSitting, readSitting, type Sitting, writeSitting } from './sitting.ts';
+import { firstSitting, readOptions, readSitting, type Sitting, writeSitting } from './sitting.ts';
 
 const folder = folderForEach('sitting');
 const file = () => join(folder, 'search.json');

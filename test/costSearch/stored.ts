@@ -57,9 +57,7 @@ function answerTo(key: string, recipe: Recipe): [number, string] {
       if (stored === 'nothing') return [200, '{"data":[]}'];
       const hit = JSON.stringify(pump());
       const values = {
-        hits: '"FP-1"',
-        'wrapped hits': '{"\\u0076alue":"FP-1"}',
-        'long hits': filling,
+        ...{ hits: '"FP-1"', 'wrapped hits': '{"\\u0076alue":"FP-1"}', 'long hits': filling },
         'wrapped long hits': `{"value":${filling}}`,
         'hits of other types': '"FP-1"',
       };

@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { dashboards } from '../../scripts/dashboards.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
 import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
+import { documents } from './kustomize.ts';
 import { ask, isSkipped, promtool } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
@@ -96,4 +98,92 @@ describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => 
       expect(all).toEqual(expect.arrayContaining([...fires]));
     },
   );
+});
+
+/** Queries that have no answer in a good time, with the recordings that have one. */
+const inTrouble: Readonly<Record<string, string>> = {
+  'Requests to backends that fail': 'wrong token',
+  'Requests to the stores that fail': 'store away',
+};
+
+describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian package prometheus,', (dashboard) => {
+  const { uid, panels } = dashboard;
+  const good = uid.endsWith('methods') ? 'good-front-door' : 'good';
+  const recordings = [...new Set([good, ...Object.values(inTrouble)])];
+
+  it.each(recordings)(
+    'has answers to the queries, with the labels of their names, from the recording “%s”',
+    async (recording) => {
+      expect(episodes).toHaveProperty([recording]);
+      const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
+      const expressions = asked.flatMap(({ queries }) => queries.map(([, expression]) => expression));
+      const { scrapes } = readRecording(recording);
+      const answers = await ask(recording, expressions, [scrapes - 1]);
+      for (const { title, queries } of asked)
+        for (const [legend, expression] of queries) {
+          const samples = answers.find((one) => one.expression === expression)?.samples;
+          expect(samples, `${title}: ${expression}`).toBeDefined();
+          const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
+          const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+          // The kind of an error is absent while there is none.
+          expect(
+            named.filter((label) => !known.includes(label) && label !== 'error_type'),
+            title,
+          ).toEqual([]);
+        }
+    },
+  );
+});
+
+// What KEDA’s query answers in recorded times (D386): it adds an instance above the threshold, takes one away well below it, and
+// leaves all as it is at the threshold.
+
+interface Scaled {
+  readonly spec: {
+    readonly triggers: readonly { readonly metadata: { readonly query: string; readonly threshold: string } }[];
+  };
+}
+const [object] = documents('deploy/kubernetes/scaling/scaled-object.yaml') as unknown as Scaled[];
+const { query = '', threshold = '' } = object?.spec.triggers[0]?.metadata ?? {};
+
+/** The one value of each minute. */
+async function valuesIn(recording: string): Promise<ReadonlyMap<number, number>> {
+  const { scrapes } = readRecording(recording);
+  const minutes = Array.from({ length: scrapes }, (_, index) => index);
+  const answers = await ask(recording, [query], minutes);
+  const values = answers.map(({ minute, samples }) => {
+    const [, value] = /^\{\} (\S+)$/.exec(samples.trim()) ?? [];
+    if (value === undefined) throw new Error(`not one value: ${samples}`);
+    return [minute, Number(value)] as const;
+  });
+  return new Map(values);
+}
+
+describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', () => {
+  const limit = Number(threshold);
+
+  it('is below the threshold in a good time', async () => {
+    const values = [...(await valuesIn('good')).values()];
+    expect(values.length).toBeGreaterThan(100);
+    expect(Math.max(...values)).toBeLessThan(limit);
+  });
+
+  it('is above it while messages wait in the hub', async () => {
+    const values = await valuesIn('backlog read late');
+    const most = (from: number, to: number) =>
+      Math.max(...[...values].flatMap(([minute, value]) => (minute >= from && minute < to ? [value] : [])));
+    expect(most(goodScrapes, Number.POSITIVE_INFINITY)).toBeGreaterThan(limit);
+    expect(most(0, goodScrapes)).toBeLessThanOrEqual(limit); // at it before the first scrape
+  });
+
+  it('is the threshold while a backend is out, however far behind the partitions are', async () => {
+    const values = [...(await valuesIn('falling behind')).values()];
+    expect(values.slice(goodScrapes * 2).every((value) => value === limit)).toBe(true);
+    expect(values.some((value) => value > limit)).toBe(true); // before the service knew
+  });
+
+  it('is the threshold while no instance says how far behind it is', async () => {
+    const values = [...(await valuesIn('killed and not yet replaced')).values()];
+    expect(values.at(-1)).toBe(limit);
+  });
 });

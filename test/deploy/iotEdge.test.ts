@@ -31,18 +31,14 @@ it('the deployment manifest keeps to what the agent of IoT Edge takes', () => {
     expect(() => JSON.parse(module.settings.createOptions)).not.toThrow();
   }
   expect(options.HostConfig).toMatchObject({
-    ReadonlyRootfs: true,
-    CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges'],
+    ...{ ReadonlyRootfs: true, CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'] },
   });
 });
 
 it('the edge proxy starts with the environment and the folders of the deployment manifest (D387)', async () => {
   await buildService();
   const hub = await startHub({
-    journal: createJournal(),
-    directory: join(directory, 'hub'),
-    devices: [{ deviceId: 'e' }],
+    ...{ journal: createJournal(), directory: join(directory, 'hub'), devices: [{ deviceId: 'e' }] },
   });
   ends.push(() => hub.close());
   const user = { password: 'a password', publish: ['m/in/#'], subscribe: ['m/out/#'] };
@@ -66,10 +62,7 @@ it('the edge proxy starts with the environment and the folders of the deployment
       broker: { url: broker.url, username: 'edge-proxy', password: user.password },
       modules: [
         {
-          id: 'press',
-          identity: 'press',
-          topics_methods_in: 'm/in',
-          topics_methods_out: 'm/out',
+          ...{ id: 'press', identity: 'press', topics_methods_in: 'm/in', topics_methods_out: 'm/out' },
           files: { folder: here('/volumes/press') },
         },
       ],
@@ -80,9 +73,7 @@ it('the edge proxy starts with the environment and the folders of the deployment
   expect(readFileSync('edge/Dockerfile', 'utf8')).toContain(`EXPOSE ${exposed.replace('/tcp', '')}\n`);
   const image = imageOf('edge/Dockerfile');
   const started = await startService({
-    name: 'The edge proxy',
-    command: image.command,
-    environment: { ...image.environment, ...environment },
+    ...{ name: 'The edge proxy', command: image.command, environment: { ...image.environment, ...environment } },
     readyzUrl: `http://127.0.0.1:${port}/readyz`,
     logFile: join(directory, 'log'),
   });

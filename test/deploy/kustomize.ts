@@ -4,7 +4,6 @@ import { parseAllDocuments } from 'yaml';
 
 export type Tree = { readonly [key: string]: unknown };
 
-/** An object of Kubernetes, as its file has it. */
 export interface Resource extends Tree {
   readonly apiVersion: string;
   readonly kind: string;
@@ -40,7 +39,6 @@ function apply(folder: string, given: readonly Resource[]): readonly Resource[] 
   return patches.flatMap((path) => documents(path) as Resource[]).reduce(patched, all);
 }
 
-/** Its kind and name. */
 export const nameOf = ({ kind, metadata }: Resource): string => `${kind} ${metadata.name}`;
 
 /** The documents of a YAML file. @throws Error when one is no YAML */

@@ -115,9 +115,7 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
   return {
     command: [...(container.command ?? []), ...(container.args ?? image.command)],
     before: check.args ?? [],
-    environment: Object.assign({}, image.environment, ...configured, Object.fromEntries(single)),
-    ports,
-    probes,
+    ...{ environment: Object.assign({}, image.environment, ...configured, Object.fromEntries(single)), ports, probes },
     folders,
     secretFiles: Object.fromEntries(secretFiles),
     clientId: hasIdentity ? account.annotations?.['azure.workload.identity/client-id'] : undefined,

@@ -9,7 +9,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { build, type Resource } from './kustomize.ts';
 import { overlays } from './overlays.ts';
 import { type Pod, podOf } from './pod.ts';

@@ -57,15 +57,11 @@ export async function stageWithIdentity(directory: string): Promise<Stage> {
     federatedToken: `projected-${randomUUID()}`,
   };
   const authority = await startAuthority({
-    directory: hubDirectory,
-    principals: [principal],
-    resources: [...platform, ...Object.values(backendScopes)],
+    ...{ directory: hubDirectory, principals: [principal], resources: [...platform, ...Object.values(backendScopes)] },
   });
   const rights = { [principal.objectId]: ['messageSend', 'routedListen'] as const };
   const hub = await startHub({
-    directory: hubDirectory,
-    consumerGroups,
-    authority: { ...authority.trust, rights },
+    ...{ directory: hubDirectory, consumerGroups, authority: { ...authority.trust, rights } },
     routeTo: { name: 'device-messages', partitions: 4 },
   });
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
@@ -77,9 +73,7 @@ export async function stageWithIdentity(directory: string): Promise<Stage> {
   const host = `localhost:${hub.ports.amqps}`;
   return {
     known: {
-      HUB_EVENTS_NAMESPACE: host,
-      HUB_HOST_NAME: host,
-      STORE_ACCOUNT_URL: storage.url,
+      ...{ HUB_EVENTS_NAMESPACE: host, HUB_HOST_NAME: host, STORE_ACCOUNT_URL: storage.url },
       INFORMATION_MODEL_URL: backends.informationModelUrl,
       TYPE_REGISTRY_URL: backends.typeRegistryUrl,
       PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
@@ -90,9 +84,7 @@ export async function stageWithIdentity(directory: string): Promise<Stage> {
       const file = join(folder, 'azure-identity-token');
       await writeFile(file, principal.federatedToken, { mode: 0o644 });
       return {
-        AZURE_CLIENT_ID: clientId,
-        AZURE_TENANT_ID: authority.tenantId,
-        AZURE_FEDERATED_TOKEN_FILE: file,
+        ...{ AZURE_CLIENT_ID: clientId, AZURE_TENANT_ID: authority.tenantId, AZURE_FEDERATED_TOKEN_FILE: file },
         IDENTITY_AUTHORITY_HOST: authority.url, // that of the public cloud is the default
       };
     },

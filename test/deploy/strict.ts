@@ -9,11 +9,7 @@ import { isTree, type Resource, type Tree } from './kustomize.ts';
 
 /** Each with the schema that its authors generate from the types of Kubernetes and of the two operators. */
 const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  v1: core,
-  'apps/v1': apps,
-  'networking.k8s.io/v1': networking,
-  'policy/v1': policy,
-  'keda.sh/v1alpha1': keda,
+  ...{ v1: core, 'apps/v1': apps, 'networking.k8s.io/v1': networking, 'policy/v1': policy, 'keda.sh/v1alpha1': keda },
   'monitoring.coreos.com/v1': operator,
 };
 
@@ -22,9 +18,7 @@ const resources = ['cpu', 'memory', 'ephemeral-storage'];
 
 /** By the key of a map for which the schema takes any key: those that mean something. */
 const mapKeys: Readonly<Record<string, readonly string[]>> = {
-  labels,
-  selector: labels,
-  matchLabels: [...labels, 'kubernetes.io/metadata.name'],
+  ...{ labels, selector: labels, matchLabels: [...labels, 'kubernetes.io/metadata.name'] },
   annotations: ['azure.workload.identity/client-id', 'summary', 'description', 'runbook'],
   data: settingDocs().map(({ env }) => env),
   requests: resources,
@@ -35,39 +29,18 @@ const mapKeys: Readonly<Record<string, readonly string[]>> = {
 
 /** By its key: the least and the most that a number may be. The schemas take any. */
 const ranges: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  replicas: [1, 100],
-  minReplicaCount: [1, 32],
-  maxReplicaCount: [1, 32],
-  pollingInterval: [1, 3_600],
-  stabilizationWindowSeconds: [0, 3_600],
-  value: [1, 32],
-  periodSeconds: [1, 1_800],
-  maxSurge: [0, 32],
-  maxUnavailable: [0, 32],
-  minReadySeconds: [0, 600],
-  progressDeadlineSeconds: [1, 3_600],
-  revisionHistoryLimit: [1, 100],
-  terminationGracePeriodSeconds: [1, 600],
-  runAsUser: [1, 65_534],
-  runAsGroup: [1, 65_534],
-  fsGroup: [1, 65_534],
-  maxSkew: [1, 32],
-  containerPort: [1, 65_535],
-  port: [1, 65_535],
-  timeoutSeconds: [1, 60],
-  failureThreshold: [1, 1_000],
-  seconds: [1, 60],
-  defaultMode: [0, 0o777],
+  ...{ replicas: [1, 100], minReplicaCount: [1, 32], maxReplicaCount: [1, 32], pollingInterval: [1, 3_600] },
+  ...{ stabilizationWindowSeconds: [0, 3_600], value: [1, 32], periodSeconds: [1, 1_800], maxSurge: [0, 32] },
+  ...{ maxUnavailable: [0, 32], minReadySeconds: [0, 600], progressDeadlineSeconds: [1, 3_600] },
+  ...{ revisionHistoryLimit: [1, 100], terminationGracePeriodSeconds: [1, 600], runAsUser: [1, 65_534] },
+  ...{ runAsGroup: [1, 65_534], fsGroup: [1, 65_534], maxSkew: [1, 32], containerPort: [1, 65_535], port: [1, 65_535] },
+  ...{ timeoutSeconds: [1, 60], failureThreshold: [1, 1_000], seconds: [1, 60], defaultMode: [0, 0o777] },
 };
 
 /** By its key: what a text has to be that the schema takes as it is. */
 const texts: Readonly<Record<string, RegExp>> = {
-  threshold: /^[1-9]\d*$/,
-  ignoreNullValues: /^(true|false)$/,
-  serverAddress: /^https?:\/\/[\w.-]+:\d+$/,
-  cpu: /^[1-9]\d*m?$/,
-  memory: /^[1-9]\d*(Mi|Gi)$/,
-  'ephemeral-storage': /^[1-9]\d*(Mi|Gi)$/,
+  ...{ threshold: /^[1-9]\d*$/, ignoreNullValues: /^(true|false)$/, serverAddress: /^https?:\/\/[\w.-]+:\d+$/ },
+  ...{ cpu: /^[1-9]\d*m?$/, memory: /^[1-9]\d*(Mi|Gi)$/, 'ephemeral-storage': /^[1-9]\d*(Mi|Gi)$/ },
 };
 
 /** What the second may not be above. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { derivedTraceId } from '../../src/protocol/ids.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
-import type { CollectedSpan } from '../support/otlp/spans.ts';
+import type { CollectedSpan } from '../support/otlp.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { device, problem } from '../support/world.ts';
 import { startRecording } from '../tracing/traces.ts';

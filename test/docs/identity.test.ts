@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { settingDocs } from '../../src/settings/config.ts';
@@ -9,11 +8,6 @@ const dataActions = (text: string) => [...new Set(text.match(/Microsoft\.Devices
 
 describe('the commands of docs/identity.md', () => {
   const commands = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
-
-  it.each(commands.map((text) => [text]))('are ones that a shell can read: %s', (text) => {
-    const { status, stderr } = spawnSync('sh', ['-n'], { input: text, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([0, '']);
-  });
 
   it('use no variable that they have not set, but for the names that the reader has', () => {
     const all = commands.join('\n');

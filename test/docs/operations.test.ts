@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { events } from '../../src/log/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
+import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const names = ['first-deployment.md', 'troubleshooting.md', 'operations.md'] as const;
@@ -49,4 +50,66 @@ it('docs/troubleshooting.md has exactly the stages that the tap shows', () => {
   const listed = rows.flatMap(({ stage = '', 'what it says': says = '' }) => codesIn(`${stage} ${says}`));
   expect(stages.length).toBeGreaterThan(10);
   expect(new Set(listed)).toEqual(new Set(stages));
+});
+
+// The queries for log stores ask for what the log has. No store runs here: their syntax was checked by reading.
+
+const rows = tableOf(readPage('troubleshooting.md'), 'question').map((row) => ({
+  question: row['question'] ?? '',
+  kusto: codesIn(row['Azure Monitor'] ?? '').join(' '),
+  loki: codesIn(row['Loki'] ?? '').join(' '),
+}));
+
+const ofHandled = tableOf(readPage('operations.md'), 'field').flatMap((row) => codesIn(row['field'] ?? ''));
+const ofOthers = ['level', 'time', 'event', 'msg', 'instance', 'version', 'build', 'before'];
+const fields = [...ofHandled, ...ofOthers];
+
+const kustoFields = (query: string) => [...query.matchAll(/\bline\.(\w+)/g)].map(([, name]) => name);
+const lokiFields = (query: string) =>
+  [...query.replaceAll('\\|', '|').matchAll(/(?<![\w"])(\w+)(?:=~?|!=| [<>] )/g)].map(([, name]) => name);
+const valuesIn = (query: string) =>
+  [...query.matchAll(/"([^"]+)"/g)].flatMap(([, text = '']) => text.split('\\|')).toSorted();
+
+describe.each(rows)('$question', ({ kusto, loki }) => {
+  it('uses existing log fields in both query languages', () => {
+    for (const named of [kustoFields(kusto), lokiFields(loki)]) {
+      expect(named).not.toEqual([]);
+      expect(fields).toEqual(expect.arrayContaining(named));
+    }
+  });
+
+  it('uses the same values in both languages, and existing events', () => {
+    expect(valuesIn(loki)).toEqual(valuesIn(kusto));
+    const named = valuesIn(kusto).filter((value) => /^[a-z_]+\.[a-z_]+$/.test(value));
+    expect(Object.keys(events)).toEqual(expect.arrayContaining(named));
+  });
+});
+
+it('several questions have queries for log stores', () => expect(rows.length).toBeGreaterThan(5));
+
+describe('traces', () => {
+  const page = readPage('operations.md');
+  const rows = tableOf(page, 'span');
+  const code = filesBelow('src')
+    .filter((file) => /src\/observing\/|fileInputs\.ts$/.test(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+
+  it('docs/operations.md has exactly the attributes of spans', () => {
+    const isAttribute = (text: string) => /^(http|messaging|server|svc)\.[\w.]+$/.test(text);
+    const documented = rows.flatMap((row) => codesIn(row['attributes'] ?? '')).filter(isAttribute);
+    const written = [...code.matchAll(/'([\w.]+)':/g)].map(([, name = '']) => name).filter(isAttribute);
+    expect(new Set(documented)).toEqual(new Set(written));
+    expect(written.length).toBeGreaterThan(20);
+  });
+
+  it('docs/operations.md has the variables that the code reads', () => {
+    const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
+    const read = ['src/tracing/openTraces.ts', 'src/metrics/signals.ts']
+      .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
+      .filter((name) => !/METRIC/.test(name))
+    .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
+    expect(new Set(read).size).toBeGreaterThan(7);
+    for (const name of read) expect(variables).toContain(name);
+  });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { resultCodes } from '../../src/protocol/vocabulary.ts';
+import { resultCodes, type Delivery } from '../../src/protocol/vocabulary.ts';
+import { dispatchEvent } from '../support/dispatching.ts';
+import { hubEvent, requestProperties } from '../support/events.ts';
+import { problem, pumpAnswer, pumpId } from '../support/world.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('result-codes.md');
@@ -15,15 +18,91 @@ describe('docs/result-codes.md', () => {
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));
   });
 
-  it('has the meaning of each and whether sending it again makes sense', () => {
-    for (const row of rows) {
-      expect(row['what happened']).not.toBe('');
-      expect(row['send it again?']).not.toBe('');
-    }
-  });
-
   it('has a chapter for each', () => {
     const chapters = [...page.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code);
     expect(chapters).toEqual(Object.keys(resultCodes));
+  });
+});
+
+describe('acknowledgements', () => {
+  const page = readPage('result-codes.md');
+  const cells = tableOf(page, '`ack`').map((row) => ({
+    ...{ ack: codesIn(row['`ack`'] ?? '')[0], request: row['request'], delivery: row['delivery'], sent: row['sent'] },
+    ...{ log: row['log'], dropped: row['dropped'], completed: row['completed'] },
+  }));
+
+  /** One request of each generation that needs a single call to a backend. */
+  const requests = {
+    V2: { name: 'model.update', body: { type: 'pump', version: 1 } },
+    V1: { name: 'Svc.Device.Updated', body: { type: 'pump', version: 1 } },
+  } as const;
+
+  const deliveries: Record<string, readonly Delivery[]> = {
+    possible: ['delivered'],
+    impossible: [{ dropped: 'unknown_device' }, { dropped: 'queue_full' }, { dropped: 'too_large' }],
+  };
+
+  /** What becomes of a message, in the words of the table. */
+  async function recordOutcome(
+    generation: 'V2' | 'V1',
+    ack: string | undefined,
+    succeeds: boolean,
+    delivery: Delivery,
+  ) {
+    const { name, body } = requests[generation];
+    const isKnown = ack !== 'sometimes';
+    const { handled, replies, logged } = await dispatchEvent(
+      hubEvent({ properties: { ...requestProperties[generation](name), objectId: pumpId, ack }, body }),
+      isKnown
+        ? [
+            {
+              call: `PUT /objects/${pumpId}/models/svc.device`,
+              reply: succeeds ? [200, pumpAnswer({ version: 2 })] : problem(404, 'Not found'),
+            },
+          ]
+        : [],
+      { deliver: () => delivery },
+    );
+    const results = replies.map(({ body }) => (JSON.parse(body).success ? 'success' : 'failure'));
+    const [line, ...others] = logged.filter(({ msg }) => msg === 'handled');
+    expect(others).toEqual([]);
+    return {
+      sent: results.join(' and ') || 'no',
+      log: `${line?.['level']} ${line?.['code'] === 'ok' ? 'success' : 'failure'}`,
+      dropped: line?.['dropped'] === undefined ? 'no' : 'yes',
+      completed: handled ? 'yes' : 'no',
+    };
+  }
+
+  describe('the truth table of acknowledgements', () => {
+    it('has a line for every combination of ack, result and delivery, each once {S2.6 S8.3 S8.4 S20.8}', () => {
+      const combinations = ['none', 'positive', 'negative', 'all', 'sometimes'].flatMap((ack) =>
+        ['succeeds', 'fails'].flatMap((request) =>
+          ['possible', 'impossible'].map((delivery) => `${ack} ${request} ${delivery}`),
+        ),
+      );
+      expect(cells.map(({ ack, request, delivery }) => `${ack} ${request} ${delivery}`)).toEqual(combinations);
+    });
+
+    it.each(cells)(
+      'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
+      async ({ ack, request, delivery = '', ...said }) => {
+        for (const generation of ['V2', 'V1'] as const) {
+          for (const outcome of deliveries[delivery] ?? []) {
+            expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
+          }
+        }
+      },
+    );
+
+    it.each([
+      ['', 'no'],
+      [undefined, 'no'],
+      ['full', 'success'],
+      ['FULL', 'success'],
+      ['Positive', 'success'],
+    ])('has the meaning of ack %j', async (ack, sent) =>
+      expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent }),
+    );
   });
 });

@@ -83,10 +83,7 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     const { code, stdout } = await run('show', id);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      id,
-      deviceId: 'pump-1',
-      attempts: 1,
-      traceparent: expect.stringMatching(/^00-/),
+      ...{ id, deviceId: 'pump-1', attempts: 1, traceparent: expect.stringMatching(/^00-/) },
       event: { body: '{"publicKey":"pump-1 key 1"}', properties: { correlationId: 'pump-1-1' } },
     });
     const none = await run('show', `${id.slice(0, -1)}x`);

@@ -28,9 +28,7 @@ import { linesIn, nextAck } from './testSandbox.ts';
 
 const own = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: `projected-${randomUUID()}` };
 const scopes: Readonly<Record<string, string>> = {
-  informationModel: 'api://im',
-  typeRegistry: 'api://tr',
-  principalManager: 'api://pm',
+  ...{ informationModel: 'api://im', typeRegistry: 'api://tr', principalManager: 'api://pm' },
 };
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 
@@ -73,9 +71,7 @@ const workload = (token = own.federatedToken) => {
   const file = join(directory, `token-${randomUUID()}`);
   writeFileSync(file, `${token}\n`);
   return {
-    IDENTITY: 'workload',
-    IDENTITY_AUTHORITY_HOST: authority.url,
-    AZURE_TENANT_ID: authority.tenantId,
+    ...{ IDENTITY: 'workload', IDENTITY_AUTHORITY_HOST: authority.url, AZURE_TENANT_ID: authority.tenantId },
     AZURE_CLIENT_ID: own.clientId,
     AZURE_FEDERATED_TOKEN_FILE: file,
   };
@@ -96,9 +92,7 @@ const common = () => ({
   TYPE_REGISTRY_URL: backends.typeRegistryUrl,
   TYPE_REGISTRY_SCOPE: `${scopes['typeRegistry']}/.default`,
   STORE_ACCOUNT_URL: storage.url,
-  HTTP_HOST: '127.0.0.1',
-  ADMIN_PORT: '0',
-  NODE_EXTRA_CA_CERTS: hub.caFile,
+  ...{ HTTP_HOST: '127.0.0.1', ADMIN_PORT: '0', NODE_EXTRA_CA_CERTS: hub.caFile },
 });
 
 interface Run {

@@ -231,12 +231,7 @@ function targetOf(victim: Victim, ownId: string): Target {
   ];
   return {
     ...victim,
-    ownId,
-    gateway,
-    sensor,
-    pump: { type: 'pump', properties: { serial: ownId } },
-    objectIds,
-    models,
+    ...{ ownId, gateway, sensor, pump: { type: 'pump', properties: { serial: ownId } }, objectIds, models },
     hostileAddresses: hostilePlaces,
     addresses: [
       { what: 'its object', properties: { objectId, model: 'svc.device' } },
@@ -251,9 +246,7 @@ function targetOf(victim: Victim, ownId: string): Target {
       { what: 'its serial number', body: gateway },
     ].map((one) => ({ ...one, from: 'same tenant' as const })),
     owners: [...paths, ...hostilePaths].map((owner) => ({
-      what: `the owner ${owner}`,
-      properties: { owner },
-      body: sensor,
+      ...{ what: `the owner ${owner}`, properties: { owner }, body: sensor },
     })),
     identities: [
       ...[...childNames, ...hostileIdentities.map(([name]) => name)].map((identity) => ({
@@ -261,9 +254,7 @@ function targetOf(victim: Victim, ownId: string): Target {
         body: { identity },
       })),
       ...[...paths, ...hostilePaths].map((parent) => ({
-        what: `the parent ${parent}`,
-        properties: { parent },
-        body: { identity: names[1] },
+        ...{ what: `the parent ${parent}`, properties: { parent }, body: { identity: names[1] } },
       })),
     ],
   };

@@ -30,11 +30,7 @@ describe('the demonstration of remote methods', () => {
   it('complies with the contract of the front door', () => {
     const breaches = invoked.flatMap(({ body, exchange: { url, status, answer } }) =>
       validateExchange({
-        backend: 'methods',
-        method: 'POST',
-        path: new URL(url).pathname,
-        requestBody: body,
-        status,
+        ...{ backend: 'methods', method: 'POST', path: new URL(url).pathname, requestBody: body, status },
         responseBody: answer,
       }),
     );

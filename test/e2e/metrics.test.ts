@@ -5,7 +5,7 @@ import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { appendEvent } from '../support/events.ts';
 import { withConstants } from '../support/processes.ts';
-import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';
+import { parseMetrics, type Sample, sampleOf } from '../support/prom.ts';
 import { sandboxForAll } from './testSandbox.ts';
 
 // What an operator reads at /metrics of a service in trouble: a backend that is out, with more messages than memory may

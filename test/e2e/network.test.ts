@@ -40,10 +40,7 @@ beforeAll(async () => {
   }
   const { hub, backends } = sandbox;
   narrow = {
-    HTTPS_PROXY: proxy.urlWithCredentials,
-    HTTP_PROXY: '',
-    NO_PROXY: '',
-    NETWORK_CA_FILE: hub.caFile,
+    ...{ HTTPS_PROXY: proxy.urlWithCredentials, HTTP_PROXY: '', NO_PROXY: '', NETWORK_CA_FILE: hub.caFile },
     NODE_EXTRA_CA_CERTS: '',
     HUB_TRANSPORT: 'websockets',
     HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString
@@ -54,9 +51,7 @@ beforeAll(async () => {
     PRINCIPAL_MANAGER_URL: await secured(backends.principalManagerUrl),
     BACKENDS_TOKEN_URL: await secured(backends.token.url),
     OTEL_EXPORTER_OTLP_ENDPOINT: await secured(collector.url),
-    OTEL_METRIC_EXPORT_INTERVAL: '200',
-    OTEL_TRACES_EXPORTER: 'otlp',
-    OTEL_METRICS_EXPORTER: 'otlp',
+    ...{ OTEL_METRIC_EXPORT_INTERVAL: '200', OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'otlp' },
   };
 });
 afterAll(async () => {

@@ -27,10 +27,7 @@ beforeAll(async () => {
   await buildService();
   storage = await storageAccount();
   stage = await setStage({
-    directory,
-    hubDirectory: join(directory, 'hub'),
-    serviceDirectory: process.cwd(),
-    instances: 2,
+    ...{ directory, hubDirectory: join(directory, 'hub'), serviceDirectory: process.cwd(), instances: 2 },
     realDevices: 0,
     devices: senders.map(({ deviceId }) => deviceId),
     connected,

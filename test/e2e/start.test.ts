@@ -28,9 +28,7 @@ const scripts: Record<string, string> = JSON.parse(
 function start(script: string, environment: Record<string, string>, ...args: string[]) {
   const command = [scripts[script]?.split('&&').at(-1), ...args].join(' ');
   const child = spawn(`exec ${command}`, {
-    shell: true,
-    cwd: directory,
-    env: { PATH: process.env['PATH'], ...environment },
+    ...{ shell: true, cwd: directory, env: { PATH: process.env['PATH'], ...environment } },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);

@@ -83,7 +83,6 @@ export async function nextAck(device: Device): Promise<{ notifications: Reply[];
   }
 }
 
-/** The lines of a log that are JSON, as objects. */
 export const linesIn = (logFile: string): Record<string, unknown>[] =>
   readFileSync(logFile, 'utf8')
     .split('\n')

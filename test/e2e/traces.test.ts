@@ -9,7 +9,7 @@ import { openDeadLetters } from '../../src/deadLetters/openDeadLetters.ts';
 import { createLog } from '../../src/log/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
-import type { CollectedSpan } from '../support/otlp/spans.ts';
+import type { CollectedSpan } from '../support/otlp.ts';
 import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
 // Spans of the service as it is deployed, at a collector (D105 to D109).

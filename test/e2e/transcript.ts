@@ -9,9 +9,7 @@ import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import { bodyOf, nextAck } from './testSandbox.ts';
 
 const backendNames = {
-  informationModel: 'information model',
-  typeRegistry: 'type registry',
-  principalManager: 'principal manager',
+  ...{ informationModel: 'information model', typeRegistry: 'type registry', principalManager: 'principal manager' },
   token: 'token endpoint',
 };
 
@@ -26,7 +24,7 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   }
 
   const devices = new Map<string, Device>();
-  const parts = [`${story.message}\n${'='.repeat(story.message.length)}\n`];
+  const parts = [`# ${story.message}\n`];
   try {
     for (const said of story.exchanges) {
       const { device: id = 'pump-1' } = said;
@@ -54,11 +52,11 @@ async function perform(
   const replies = await everyReply(device, sent);
   faults.clear();
 
-  const lines = [`${said.title}\n${'-'.repeat(said.title.length)}`, `${device.id} sends`, ...message(sent, names)];
+  const lines = [`## ${said.title}`, message(`${device.id} sends`, sent, names)];
   const calls = sandbox.backends.calls({ since: mark, deviceId: device.id }).map((call) => words(call, names));
   if (said.hasConcurrentReads) calls.sort();
   const answer = [...calls];
-  for (const reply of replies) answer.push(`${device.id} receives`, ...message(reply, names));
+  for (const reply of replies) answer.push(message(`${device.id} receives`, reply, names));
   if (replies.length === 0) answer.push(`${device.id} receives nothing`);
   if (said.isPreparation) expect(replies.map(bodyOf).at(-1), said.title).toMatchObject({ success: true });
   else lines.push(...answer);
@@ -96,22 +94,20 @@ async function everyReply(device: Device, { properties, body }: Pick<Reply, 'pro
 }
 
 /** As in the guide for devices: `name=value  name=value`, and the body to the letter, unpacked. */
-function message({ properties, body }: Pick<Reply, 'properties' | 'body'>, names: Names): string[] {
+function message(what: string, { properties, body }: Pick<Reply, 'properties' | 'body'>, names: Names): string {
   const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
-  const texts = [pairs.join('  '), unpack({ properties, body }).toString()];
-  return texts.map((text) => `    ${visible(names.hide(text))}`);
+  const [given, text] = [pairs.join('  '), unpack({ properties, body }).toString()].map((part) =>
+    visible(names.hide(part)),
+  );
+  return `${what}  ${given}\n    ${text}`;
 }
 
 /** A call of a backend, its bodies to the letter. */
 function words({ backend, method, path, body, status, answer, fault }: BackendCall, names: Names): string {
-  const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
-  if (body !== '') lines.push(`  > ${body}`);
-  lines.push(
-    fault && status === null
-      ? '  < nothing: the connection is cut after the effect'
-      : `  < ${status} ${answer ?? ''}`.trimEnd(),
-  );
-  return names.hide(lines.join('\n'));
+  const asked = `${backendNames[backend].padEnd(17)}  ${method} ${path}${body === '' ? '' : `\n  > ${body}\n`}`;
+  const answered =
+    fault && status === null ? 'nothing: the connection is cut after the effect' : `${status} ${answer ?? ''}`;
+  return names.hide(`${asked}  < ${answered}`.trimEnd());
 }
 
 const guid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

@@ -13,7 +13,7 @@ import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/repl
 import { createLog } from '../../edge/src/operations/log.ts';
 import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
-import { connectModule, type TestModule } from './support/module.ts';
+import { connectModule, type TestModule } from './support/testEdge.ts';
 import { modules } from './support/testProxy.ts';
 
 // The connection of the proxy to a real broker (M11, M13).

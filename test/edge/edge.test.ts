@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { connectModule } from './support/module.ts';
-import { startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
+import { busObject, connectModule, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 
 // How the proxy ends, and when it renews its connection to the hub, in this process (M13).
 
@@ -56,4 +55,60 @@ it('the connection to the hub is renewed after 20 hours, when no invocation is i
   lookLater();
   await expect.poll(() => eventsOf(edge).filter((event) => event === 'hub.connected')).toHaveLength(2);
   await edge.ready();
+});
+
+// Many calls at once (M10, M11).
+
+const target = (index: number) => ({ objectId: 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11', target: `line/${index}` });
+
+it('200 calls at once to one module each get their own reply', async () => {
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } }));
+  const press = await edge.module('press');
+  const calls = Array.from({ length: 200 }, (_, index) => edge.call({ method: 'count', input: { index } }));
+  await expect.poll(() => press.received).toHaveLength(200);
+  for (const request of press.received.toReversed())
+    request.reply(JSON.parse(request.text).index, { text: 'x'.repeat(100) });
+  expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
+});
+
+it('200 calls at once to several modules each get their own reply', async () => {
+  const edge = await startForTest(startTestEdge());
+  await edge.module('press', (request) => request.reply(JSON.parse(request.text).index));
+  await edge.module('bus', (request) => request.reply(JSON.parse(request.text).input.index));
+  const calls = Array.from({ length: 200 }, (_, index) =>
+    edge.call({ method: 'count', input: { index }, ...(index % 2 === 0 ? {} : target(index)) }),
+  );
+  expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
+});
+
+it('calls beyond the limit of a module get 503 at once, others are delivered, and ended calls free capacity', async () => {
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 5, inFlightPerModule: 3 } }));
+  const press = await edge.module('press');
+  const bus = await edge.module('bus');
+  const first = Array.from({ length: 3 }, () => edge.call());
+  await expect.poll(() => press.received).toHaveLength(3);
+  expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
+  const others = [edge.call({ objectId: busObject }), edge.call({ objectId: busObject })];
+  await expect.poll(() => bus.received).toHaveLength(2);
+  expect((await edge.call({ objectId: busObject })).status).toBe(503); // five in all
+  for (const request of [...press.received, ...bus.received]) request.reply(0);
+  await Promise.all([...first, ...others]);
+  const again = edge.call();
+  await expect.poll(() => press.received).toHaveLength(4);
+  press.received[3]?.reply(1);
+  expect((await again).payload).toEqual({ status: 1 });
+});
+
+it('a module that does not reply uses capacity only until its calls time out, and a flood of replies is dropped', async () => {
+  const edge = await startForTest(startTestEdge({ limits: { inFlight: 4, inFlightPerModule: 2 } }));
+  const press = await edge.module('press');
+  const silent = await Promise.all([edge.call({ timeout: 5 }), edge.call({ timeout: 5 })]);
+  expect(silent.map(({ status }) => status)).toEqual([504, 504]);
+  for (let index = 0; index < 5_000; index += 1) press.publish(`press/out/0/${index}`, 'x'.repeat(100));
+  for (const request of press.received) for (let index = 0; index < 100; index += 1) request.reply(index);
+  const calling = edge.call();
+  await expect.poll(() => press.received).toHaveLength(3);
+  press.received[2]?.reply(9);
+  expect((await calling).payload).toEqual({ status: 9 });
+  expect(edge.lines.filter(({ msg }) => String(msg).startsWith('replies dropped'))).toHaveLength(1); // in a minute
 });

@@ -6,8 +6,7 @@ import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
-import type { TestModule } from './support/module.ts';
-import { type Call, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
+import { type Call, startTestEdge, type TestEdge, type TestEdgeOptions, type TestModule } from './support/testEdge.ts';
 
 // Inputs that are files, fetched from real servers into real folders (M12).
 

@@ -6,7 +6,7 @@ import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { metrics } from '../../edge/src/metrics/metrics.ts';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { busObject, startTestEdge } from './support/testEdge.ts';
 

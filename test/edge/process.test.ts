@@ -5,8 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { folderForAll, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { startFileServer } from './support/fileServer.ts';
-import { edgeProgram } from './support/process.ts';
-import { startTestEdge, type TestEdge } from './support/testEdge.ts';
+import { edgeProgram, startTestEdge, type TestEdge } from './support/testEdge.ts';
 
 // The program as deployed: start, stop and kill.
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { issueCertificate } from 'iot-hub-emulator/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { startFileServer } from './support/fileServer.ts';
 import {
   authenticationBy,

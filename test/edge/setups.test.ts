@@ -12,10 +12,7 @@ import { modules, pressObject, seriesOf } from './support/testProxy.ts';
 
 const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
 const first: Configuration = {
-  hub: { connectionString, webSockets: false },
-  network: {},
-  broker: { url: 'mqtt://h' },
-  modules: [...modules],
+  ...{ hub: { connectionString, webSockets: false }, network: {}, broker: { url: 'mqtt://h' }, modules: [...modules] },
   files: { hosts: [], atOnce: 4, loopbackHttp: false },
   limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
   health: { host: '0.0.0.0', port: 8080 },

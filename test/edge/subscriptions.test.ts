@@ -12,9 +12,7 @@ let lines: Record<string, unknown>[];
 let refused: Set<string>;
 const topics = createReplyTopics(modules, () => {});
 const client = {
-  connected: true,
-  failure: undefined as Error | undefined,
-  gate: Promise.resolve(),
+  ...{ connected: true, failure: undefined as Error | undefined, gate: Promise.resolve() },
   async subscribeAsync(filter: string) {
     asked.push(`+ ${filter}`);
     await this.gate;

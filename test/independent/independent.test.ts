@@ -3,11 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { firstSeed } from '../support/seed.ts';
-import { follow } from './follow.ts';
+import { answered, follow, register, seenBy, send } from './follow.ts';
 import { beginnings, messages } from './generate.ts';
 import type { Sent } from './model/steps.ts';
-import { seenBy } from './seen.ts';
-import { answered, register, send } from './sending.ts';
 
 /** What the built service does, compared with a model that was written from the specification and imports nothing of it. */
 

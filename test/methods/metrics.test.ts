@@ -4,7 +4,7 @@ import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { methodMetrics } from '../../src/metrics/declared/callMetrics.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { failures } from '../../src/protocol/vocabulary.ts';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
 

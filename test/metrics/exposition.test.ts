@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
 import { recordingLog } from '../support/observed.ts';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 
 const open = (env: NodeJS.ProcessEnv = {}) =>
   openMetrics({ service: 'tested', version: '1.2.3', instance: 'host-1', env, log: recordingLog() });

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createRunner, type Runner } from '../../scripts/mutants/runner.ts';
-import { type Mutant, tryMutants, type Verdict } from '../../scripts/mutants/trial.ts';
+import { createRunner, type Mutant, type Runner, tryMutants, type Verdict } from '../../scripts/mutants/runner.ts';
 
 /** Not as an import of this file. */
 const ofEmulator = 'iot-hub-emulator';

@@ -13,18 +13,8 @@ function shown(body: string | Buffer, properties: Record<string, string> = {}): 
 describe('A message that is shown to a person', () => {
   it('has its body indented, with numbers and the order of keys unchanged', () =>
     expect(shown('{"z":1.0,"a":[9007199254740993,1e400, {"t":"a,{b}: \\"c\\""}],"e":{ },"f":[]}')).toEqual([
-      '{',
-      '  "z": 1.0,',
-      '  "a": [',
-      '    9007199254740993,',
-      '    1e400,',
-      '    {',
-      '      "t": "a,{b}: \\"c\\""',
-      '    }',
-      '  ],',
-      '  "e": {},',
-      '  "f": []',
-      '}',
+      ...['{', '  "z": 1.0,', '  "a": [', '    9007199254740993,', '    1e400,', '    {'],
+      ...['      "t": "a,{b}: \\"c\\""', '    }', '  ],', '  "e": {},', '  "f": []', '}'],
     ]));
 
   it('has its properties in columns', () =>

@@ -1,13 +1,14 @@
-import type { SubscriptionEventHandlers as Handlers, Subscription } from '@azure/event-hubs';
+import {
+  EventHubConsumerClient,
+  type SubscriptionEventHandlers as Handlers,
+  type Subscription,
+} from '@azure/event-hubs';
 import { createThrottle, type Limits, type Throttle } from 'iot-hub-emulator/limits';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createFakeHub } from '../hub/support/fakeHub.ts';
-import { type StandInClients, standInForClients } from './clients.ts';
-import { type Counts, createCounts } from './coverage.ts';
-import { lifeOf, overNetwork, type Process } from './process.ts';
-import type { VirtualTime } from './virtualTime.ts';
+import { type Counts, createCounts, lifeOf, overNetwork, type Process } from './run.ts';
+import type { VirtualTime } from './world.ts';
 
-/** The hub of the simulated world: its partitions, its properties, and how many replies it takes. */
 export interface Hub {
   append(partition: string, device: string): number;
   /** For a process, the connection string of its clients. */
@@ -18,7 +19,6 @@ export interface Hub {
   readerOf(partition: string): Process | undefined;
   /** Questions for the properties of a partition: the namespace answers 50 a second of all clients together. */
   readonly questions: Counts;
-  /** Replies taken. */
   readonly replies: Counts;
   end(): void;
 }
@@ -87,10 +87,7 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
       const sequenceNumber = sent.get(partition) ?? 0;
       sent.set(partition, sequenceNumber + 1);
       log.append(partition, {
-        body,
-        properties: {},
-        systemProperties: { 'iothub-connection-device-id': device },
-        sequenceNumber,
+        ...{ body, properties: {}, systemProperties: { 'iothub-connection-device-id': device }, sequenceNumber },
         offset: String(sequenceNumber * 1000),
         enqueuedTimeUtc: new Date(),
       });
@@ -120,6 +117,82 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
     end() {
       throttle.close();
       clients.end();
+    },
+  };
+}
+
+type Client = Pick<EventHubConsumerClient, 'getPartitionIds' | 'getPartitionProperties' | 'subscribe' | 'close'>;
+
+/** The clients of simulated processes: real ones, which the service makes and corrects, but what they do is done in memory. */
+interface StandInClients {
+  /**
+   * @param open what a client with that connection string does
+   * @returns the connection string
+   */
+  add(name: string, open: () => Client): string;
+  end(): void;
+}
+
+const verbs = ['getPartitionIds', 'getPartitionProperties', 'subscribe', 'close'] as const;
+
+function standInForClients(): StandInClients {
+  const opening = new Map<string, () => Client>();
+  const standIns = new WeakMap<EventHubConsumerClient, Client>();
+  const { prototype } = EventHubConsumerClient;
+  const real = verbs.map((verb) => [verb, prototype[verb]] as const);
+
+  function standInFor(client: EventHubConsumerClient): Client {
+    const open = opening.get(client.fullyQualifiedNamespace);
+    if (open === undefined) throw new Error(`no process has the hub ${client.fullyQualifiedNamespace}`);
+    const known = standIns.get(client) ?? open();
+    standIns.set(client, known);
+    return known;
+  }
+
+  for (const verb of verbs) {
+    Object.assign(prototype, {
+      [verb](this: EventHubConsumerClient, ...args: never[]) {
+        return (standInFor(this)[verb] as (...given: never[]) => unknown)(...args);
+      },
+    });
+  }
+  return {
+    add(name, open) {
+      const host = `${name}.example`;
+      opening.set(host, open);
+      return `Endpoint=sb://${host}/;SharedAccessKeyName=name;SharedAccessKey=key;EntityPath=hub`;
+    },
+    end() {
+      for (const [verb, method] of real) Object.assign(prototype, { [verb]: method });
+    },
+  };
+}
+
+/** The one core that a process works with. */
+interface Processor {
+  /** Resolves when the work has had its turn. */
+  work(ms: number): Promise<void>;
+  /** Begins to measure; the returned function says which share of the time since then it was busy. */
+  measure(): () => number;
+}
+
+export function createProcessor(time: VirtualTime): Processor {
+  let freeAt = 0;
+  /** All work until then. */
+  let workedMs = 0;
+
+  /** Without what lies ahead. */
+  const busyMs = () => workedMs - Math.max(0, freeAt - time.now());
+
+  return {
+    work(ms) {
+      freeAt = Math.max(freeAt, time.now()) + ms;
+      workedMs += ms;
+      return new Promise((resolve) => setTimeout(resolve, freeAt - time.now()));
+    },
+    measure() {
+      const [before, since] = [busyMs(), time.now()];
+      return () => (busyMs() - before) / Math.max(1, time.now() - since);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { jsonLines } from '../bench/printer.ts';
+import { jsonLines } from '../bench/figures.ts';
 import { showProgress } from '../chaos/progress.ts';
 import { optionsOrEnd } from '../support/processes.ts';
 import { readOptions, usage } from './options.ts';

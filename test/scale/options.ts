@@ -1,13 +1,11 @@
 import { parseArgs } from 'node:util';
 import { scenarios } from './scenarios.ts';
 
-/** What is asked for on the command line. */
 export interface Options {
   readonly names: readonly string[];
   readonly seed: number;
   readonly instances: number;
   readonly partitions: number;
-  /** A file for the outcomes. */
   readonly json: string | undefined;
 }
 

@@ -17,11 +17,9 @@ const columns: readonly (readonly [head: string, of: (outcome: Outcome) => strin
 
 const seconds = (value: number) => `${value < 10 ? value.toFixed(1) : value.toFixed(0)} s`;
 
-/** What a scenario has shown, in a line of its own. */
 export const lineOf = (outcome: Outcome): string =>
   columns.map(([head, of], index) => (index === 0 ? `${of(outcome)}:` : `${head} ${of(outcome)},`)).join(' ');
 
-/** A Markdown table with a line for each scenario. */
 export function tableOf(outcomes: readonly Outcome[]): string {
   const lines = [columns.map(([head]) => head), ...outcomes.map((outcome) => columns.map(([, of]) => of(outcome)))];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));

@@ -1,9 +1,122 @@
-import { createCoverage } from './coverage.ts';
+import type { ProcessLife } from '../support/processLife.ts';
+import type { WorkTotal } from './instance.ts';
 import type { Scenario } from './scenarios.ts';
-import type { WorkTotal } from './work.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, type Machine, type VirtualTime, type World } from './world.ts';
 
-/** What a scenario has shown. */
+/** A process of the service in the simulated world, with the ways from it to the hub and the storage. */
+export interface Process extends Machine {
+  readonly name: string;
+  /** Nothing that it sends arrives there, and nothing comes from there. */
+  isCutFrom: { hub: boolean; storage: boolean };
+  /** Resolves when it is killed. */
+  readonly death: Promise<void>;
+  kill(): void;
+  /** It runs, and the hub can reach it. */
+  canRead(): boolean;
+}
+
+export function createProcess(name: string, time: VirtualTime, clockAheadMs: number): Process {
+  let die = () => {};
+  const death = new Promise<void>((resolve) => {
+    die = resolve;
+  });
+  const one: Process = {
+    ...{ name, clockAheadMs, bornAt: time.now(), isDead: false, frozenUntil: 0, death },
+    isCutFrom: { hub: false, storage: false },
+    kill() {
+      one.isDead = true;
+      die();
+    },
+    canRead: () => !one.isDead && one.frozenUntil <= time.now() && !one.isCutFrom.hub,
+  };
+  return one;
+}
+
+const never = new Promise<never>(() => {});
+
+/** A request over a network that takes so long there and back again. It is not answered while the way is cut. */
+export async function overNetwork<T>(ms: number, isCut: () => boolean, serve: () => Promise<T> | T): Promise<T> {
+  const way = () => new Promise<void>((resolve) => setTimeout(resolve, ms / 2));
+  await way();
+  if (isCut()) return never;
+  const answer = await serve();
+  await way();
+  return isCut() ? never : answer;
+}
+
+/** What the hub in memory has to do with a process: each of its calls goes over the network. */
+export const lifeOf = (process: Process, ms: () => number): ProcessLife => ({
+  step: (something) => overNetwork(ms(), () => process.isCutFrom.hub, something),
+  touch: (something) => something(),
+  death: process.death.then(() => 'died' as const),
+  points: () => 0,
+  kill: process.kill,
+});
+
+/** How long each partition has had no reader, and how far behind the work was: looked at again and again. */
+interface Coverage {
+  look(): void;
+  /** Seconds without a reader, of each partition. */
+  unread(): readonly number[];
+  /** The most, in seconds. */
+  mostBehind(): number;
+  /** When the work was last further behind than in a quiet time, in milliseconds; undefined when it never was. */
+  lastBehindAt(): number | undefined;
+}
+
+interface CoverageOptions {
+  readonly partitions: readonly string[];
+  readonly isRead: (partition: string) => boolean;
+  readonly behindSeconds: () => number;
+  readonly now: () => number;
+}
+
+/** In a quiet time, the oldest message that is not handled is younger. */
+const quietSeconds = 2;
+
+function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOptions): Coverage {
+  const unreadMs = new Map(partitions.map((id) => [id, 0]));
+  let lookedAt = now();
+  let mostBehind = 0;
+  let lastBehindAt: number | undefined;
+
+  return {
+    look() {
+      const passedMs = now() - lookedAt;
+      lookedAt = now();
+      for (const id of partitions) if (!isRead(id)) unreadMs.set(id, (unreadMs.get(id) ?? 0) + passedMs);
+      const behind = behindSeconds();
+      mostBehind = Math.max(mostBehind, behind);
+      if (behind > quietSeconds) lastBehindAt = now();
+    },
+    unread: () => [...unreadMs.values()].map((ms) => ms / 1000),
+    mostBehind: () => mostBehind,
+    lastBehindAt: () => lastBehindAt,
+  };
+}
+
+export interface Counts {
+  count(): void;
+  /** How many in each second from one to another time, in milliseconds. */
+  between(fromMs: number, toMs: number): number[];
+  /** How many in this second, without those that the other has counted in it. */
+  inSecond(without?: Counts): number;
+}
+
+export function createCounts(now: () => number): Counts {
+  const seconds: number[] = [];
+  const at = (ms: number) => Math.floor(ms / 1000);
+  const inSecond = () => seconds[at(now())] ?? 0;
+  return {
+    count() {
+      seconds[at(now())] = inSecond() + 1;
+    },
+    between: (fromMs, toMs) =>
+      Array.from({ length: Math.max(1, at(toMs) - at(fromMs)) }, (_, index) => seconds[at(fromMs) + index] ?? 0),
+    inSecond: (without) => inSecond() - (without?.inSecond() ?? 0),
+  };
+}
+
 export interface Outcome {
   readonly name: string;
   readonly instances: number;
@@ -28,7 +141,7 @@ export interface Outcome {
   readonly work: WorkTotal;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly seed: number;
   readonly instances: number;
   readonly partitions: number;
@@ -115,23 +228,16 @@ async function play(
   const requests = account.requests.between(begunAt, settledAt);
   const unread = coverage.unread().toSorted((one, other) => one - other);
   return {
-    name,
-    instances,
-    before,
-    seconds: rounded((settledAt - begunAt) / 1000),
+    ...{ name, instances, before, seconds: rounded((settledAt - begunAt) / 1000) },
     unread: { median: rounded(unread[Math.floor(unread.length / 2)] ?? 0), worst: rounded(unread.at(-1) ?? 0) },
     storage: {
-      quiet: rounded(before === 0 ? 0 : quiet),
-      mean: rounded(average(requests)),
-      most: Math.max(...requests),
+      ...{ quiet: rounded(before === 0 ? 0 : quiet), mean: rounded(average(requests)), most: Math.max(...requests) },
       refused: sum(account.refused.between(begunAt, settledAt)),
     },
     mostQuestions: Math.max(...hub.questions.between(begunAt, settledAt)),
     mostBehind: rounded(coverage.mostBehind()),
     caughtUp: rounded(Math.max(0, (coverage.lastBehindAt() ?? endedAt) - endedAt) / 1000),
-    uncleanEnds: cluster.uncleanEnds(),
-    isBalanced,
-    work: record.total(),
+    ...{ uncleanEnds: cluster.uncleanEnds(), isBalanced, work: record.total() },
   };
 }
 

@@ -1,13 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createRandom } from '../chaos/random.ts';
-import { createAccount } from './account.ts';
 import { readOptions } from './options.ts';
 import { faultsOf } from './outcome.ts';
-import { createProcess } from './process.ts';
-import { runScenario } from './run.ts';
+import { createProcess, runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
-import { beginVirtualTime, type VirtualTime } from './virtualTime.ts';
+import { beginVirtualTime, createAccount, type VirtualTime } from './world.ts';
 
 // Three instances on six partitions; `npm run bench -- scale` has 32 on 32 (D411).
 
@@ -21,10 +19,7 @@ const run = (name: string, options = small) => {
 
 describe('instances that share a hub, in a simulated world with the seed 1,', () => {
   it.each([
-    'start of all',
-    'one, all, one',
-    'half crash: stands still',
-    'half crash: without storage',
+    ...['start of all', 'one, all, one', 'half crash: stands still', 'half crash: without storage'],
     'storage refuses half',
   ])('lose nothing, and each partition has one reader in the end: %s', async (name) => {
     const { outcome, faults } = await run(name);

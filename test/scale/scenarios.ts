@@ -44,7 +44,6 @@ async function crash(world: World): Promise<void> {
   world.cluster.kill(anyOf(world));
 }
 
-/** By name. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'start of all': { about: 'all instances start within 5 s; there is no checkpoint', before: 0, play: startMany },
   'rolling update': {
@@ -61,9 +60,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'one crash': { about: 'one process is killed, and started again', uncleanEnds: 1, play: crash },
   'half crash: stands still': {
-    about: 'one process does not run for 45 s, then goes on',
-    uncleanEnds: 1,
-    unwrittenSeconds: 10,
+    ...{ about: 'one process does not run for 45 s, then goes on', uncleanEnds: 1, unwrittenSeconds: 10 },
     async play(world) {
       await atSomeTime(world);
       const { process } = anyOf(world);
@@ -135,14 +132,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'clocks that differ': {
     about: 'clocks of instances differ by up to 10 minutes, that of the storage by 3; one crashes',
-    surrounding: { clockDifferenceMs: 10 * 60_000 },
-    uncleanEnds: 1,
-    play: crash,
+    ...{ surrounding: { clockDifferenceMs: 10 * 60_000 }, uncleanEnds: 1, play: crash },
   },
   'fatal message': {
-    about: 'a message ends every process that handles it, until it is parked',
-    uncleanEnds: 8,
-    parks: 1,
+    ...{ about: 'a message ends every process that handles it, until it is parked', uncleanEnds: 8, parks: 1 },
     async play(world) {
       world.send(world.random.pick(world.partitions), fatalDevice);
       while (world.record.total().parked === 0) await sleep(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pairedRatio } from '../bench/statistics.ts';
+import { pairedRatio } from '../bench/figures.ts';
 import { versus, versusTable } from '../bench/versus.ts';
 import { createRandom } from '../chaos/random.ts';
 

@@ -82,7 +82,7 @@ describe('npm run new-message', () => {
     const node = process.execPath; // npm takes half a second to start it
     await succeeds('npm', 'run', 'new-message', '--', 'model.archive');
     await succeeds('npm', 'run', 'docs');
-    const { status, said } = await run(node, ...vitest, 'test/docs/messagePages.test.ts');
+    const { status, said } = await run(node, ...vitest, 'test/docs/written.test.ts', '--testNamePattern=open decision');
     expect(status).toBe(1);
     for (const [page, marked, decided] of decisions) {
       expect(said).toContain(marked);

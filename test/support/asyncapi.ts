@@ -5,7 +5,6 @@ import { parse } from 'yaml';
 import { asyncApiFile } from '../../scripts/asyncapi.ts';
 import { type Properties, textProperties } from '../../src/protocol/event.ts';
 
-/** A message on its way between a device and the service. */
 export interface Message {
   readonly direction: 'deviceToCloud' | 'cloudToDevice';
   readonly properties: Readonly<Record<string, unknown>>;
@@ -36,9 +35,7 @@ function entries(): Record<Message['direction'], readonly Entry[]> {
     Object.keys(document.channels[direction].messages).map((name): Entry => {
       const schemaAt = (place: string) => ajv.compile({ $ref: `asyncapi#/components/messages/${name}/${place}` });
       return {
-        name,
-        headers: schemaAt('headers'),
-        payload: schemaAt('payload'),
+        ...{ name, headers: schemaAt('headers'), payload: schemaAt('payload') },
         uncompressed:
           'x-uncompressed' in (document.components.messages[name]?.payload ?? {})
             ? schemaAt('payload/x-uncompressed')

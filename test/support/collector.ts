@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
-import { type CollectedMetrics, metricsIn } from './otlp/metrics.ts';
-import { type CollectedSpan, spansIn } from './otlp/spans.ts';
+import { type CollectedMetrics, type CollectedSpan, metricsIn, spansIn } from './otlp.ts';
 
 /** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */
 type Behaviour = 'accept' | 'refuse' | 'slow' | 'hang';

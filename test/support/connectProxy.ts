@@ -25,7 +25,6 @@ export interface ConnectProxy {
   readonly asked: readonly string[];
   /** Ports from which it has connected to addresses. */
   readonly ports: ReadonlySet<number | undefined>;
-  /** Connections that are there. */
   open(): number;
   behave(how: ProxyBehaviour): void;
   /** Ends the connections that it has led somewhere; returns how many. */
@@ -110,9 +109,7 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
   return {
     url: `http://${place}`,
     urlWithCredentials: `http://${user}:${encoded}@${place}`,
-    secrets: [password, encoded, right.slice('Basic '.length)],
-    asked,
-    ports,
+    ...{ secrets: [password, encoded, right.slice('Basic '.length)], asked, ports },
     open: () => sockets.size,
     behave(how) {
       behaviour = how;

@@ -3,9 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 
 const documents = {
-  informationModel: 'information-model',
-  typeRegistry: 'type-registry',
-  principalManager: 'principal-manager',
+  ...{ informationModel: 'information-model', typeRegistry: 'type-registry', principalManager: 'principal-manager' },
   methods: 'methods',
 };
 
@@ -52,7 +50,6 @@ interface Contract {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Reads one OpenAPI document and compiles its schemas on first use. */
 function readContract(file: string) {
   const url = new URL(`../../docs/contracts/${file}.openapi.yaml`, import.meta.url);
   const contract: Contract = parse(readFileSync(url, 'utf8'));

@@ -23,18 +23,14 @@ import { arrivalOf, forever, wire } from './wiring.ts';
 
 export interface Dispatched {
   readonly handled: boolean;
-  /** What was handed to the hub, in order. */
   readonly replies: readonly Reply[];
-  /** What was kept as dead letters. */
   readonly parked: readonly DeadLetter[];
   /** Ids of the dead letters that were to be removed. */
   readonly removed: readonly string[];
   readonly logged: readonly Record<string, unknown>[];
-  /** Everything that was written to the log, as text. */
   readonly logText: string;
   readonly counters: Readonly<Record<string, number>>;
   readonly meter: MeterWithReadings;
-  /** What the backends were asked. */
   readonly calls: readonly ReceivedCall[];
   /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
   readonly givenBack: readonly number[];
@@ -103,9 +99,7 @@ export async function dispatchEvent(
         await remove?.(id);
       },
     },
-    log,
-    limits,
-    traces,
+    ...{ log, limits, traces },
     ...(taps && { taps }),
     beforeEffect,
   });
@@ -138,18 +132,9 @@ export async function dispatchEvent(
   offences.push(...replies.filter(fits).flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
   if (offences.length > 0) throw new Error(`calls, answers or messages break a contract\n  ${offences.join('\n  ')}`);
   return {
-    handled,
-    replies,
-    parked,
-    removed,
+    ...{ handled, replies, parked, removed },
     logged: lines.map((line) => JSON.parse(line)),
-    logText: lines.join(''),
-    counters,
-    meter,
-    calls: backend.calls,
-    givenBack,
-    answering,
-    parking,
+    ...{ logText: lines.join(''), counters, meter, calls: backend.calls, givenBack, answering, parking },
   };
 }
 
@@ -158,7 +143,6 @@ const asSent = ({ properties = {}, body }: HubEvent) => ({
   body: body instanceof Uint8Array ? body : String(body),
 });
 
-/** The backend that has a path. */
 export function backendOf(path: string): BackendName {
   if (path.startsWith('/devices')) return 'principalManager';
   return path.startsWith('/modelDefinitions') ? 'typeRegistry' : 'informationModel';
@@ -171,12 +155,7 @@ function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
   const [status, answer] = reply;
   if (status >= 500 || (typeof answer === 'string' && !answer.startsWith('{'))) return [];
   const exchange = {
-    backend: backendOf(path),
-    method,
-    path,
-    requestHeaders: headers,
-    requestBody: body,
-    status,
+    ...{ backend: backendOf(path), method, path, requestHeaders: headers, requestBody: body, status },
     responseBody: answer,
   } as const;
   const faults = validateExchange(exchange).map((fault) => `${call}: ${fault}`);

@@ -27,9 +27,7 @@ export function hubEvent({
       'iothub-message-source': 'Telemetry',
       ...systemProperties,
     },
-    sequenceNumber,
-    offset: String(sequenceNumber * 1000),
-    enqueuedTimeUtc: new Date('2026-01-02T03:04:05.678Z'),
+    ...{ sequenceNumber, offset: String(sequenceNumber * 1000), enqueuedTimeUtc: new Date('2026-01-02T03:04:05.678Z') },
   };
 }
 
@@ -72,18 +70,9 @@ export const idempotencyKey = (call: string, answered = 0): string =>
 /** What every request of the tables has. */
 export const requestProperties = {
   V2: (name: string) => ({
-    msgType: 'action',
-    action: name,
-    version: 2,
-    correlationId: 'c-1',
-    ack: 'all',
-    target: 'edge',
+    ...{ msgType: 'action', action: name, version: 2, correlationId: 'c-1', ack: 'all', target: 'edge' },
   }),
   V1: (name: string) => ({
-    'svc-messagetype': 'platformEvent',
-    eventType: name,
-    id: 'c-1',
-    ack: 'all',
-    target: 'edge',
+    ...{ 'svc-messagetype': 'platformEvent', eventType: name, id: 'c-1', ack: 'all', target: 'edge' },
   }),
 };

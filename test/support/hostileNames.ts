@@ -24,15 +24,7 @@ export function typeFault(type: unknown): string {
 }
 
 export const hostilePaths = [
-  '..',
-  '../d2',
-  'edge/..',
-  './edge',
-  'edge//sensor-1',
-  '/edge',
-  'edge/',
-  'a\u0000',
-  'a\r\nb',
+  ...['..', '../d2', 'edge/..', './edge', 'edge//sensor-1', '/edge', 'edge/', 'a\u0000', 'a\r\nb'],
 ];
 export const pathFault = 'must be identity names joined by /, without empty, . or .. names or control characters';
 

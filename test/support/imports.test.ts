@@ -21,7 +21,7 @@ describe('what a test reaches', () => {
     ['a script that scripts/run.js runs', 'test/scripts/newMessage.test.ts', 'scripts/newMessage/skeletons.ts'],
     ['a script whose name another file passes on', 'test/e2e/commands/methodsDevice.test.ts', 'sandbox/device/main.ts'],
     ['the sources of a built program', 'test/methods/process.test.ts', 'src/messages/model.update.ts'],
-    ['the sources of the built edge proxy', 'test/edge/support/process.ts', 'edge/src/files/download.ts'],
+    ['the sources of the built edge proxy', 'test/scripts/help.test.ts', 'edge/src/files/download.ts'],
   ])('has %s, which it does not load', (_, file, reached) => {
     expect(reachedFrom(file)).toContain(reached);
     expect(loadedFrom(file)).not.toContain(reached);

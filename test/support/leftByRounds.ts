@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 
-/** What is done again and again. */
 interface Repeated {
   readonly round: (number: number) => unknown;
   /** Fewer for what takes long. */

@@ -5,13 +5,8 @@ import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetterCommands.ts';
 import { hubEvent } from './events.ts';
 
-/** Room for a test. */
 const roomy: DeadLetterLimits = {
-  deviceLetters: 10,
-  maxLetters: 100,
-  deviceBytes: 100_000,
-  maxBytes: 1_000_000,
-  retentionMs: 3_600_000,
+  ...{ deviceLetters: 10, maxLetters: 100, deviceBytes: 100_000, maxBytes: 1_000_000, retentionMs: 3_600_000 },
 };
 
 /** A dead-letter store, and what it has warned of. */
@@ -41,18 +36,13 @@ export async function allLetters(
 }
 
 export const letter = (sequenceNumber: number, more: Partial<DeadLetter> = {}): DeadLetter => ({
-  deviceId: 'd1',
-  generation: 'V2',
-  origin: { hub: 'hub', partition: '0' },
+  ...{ deviceId: 'd1', generation: 'V2', origin: { hub: 'hub', partition: '0' } },
   event: hubEvent({
     sequenceNumber,
     properties: { msgType: 'action', n: String(sequenceNumber) },
     body: Buffer.from([0, 255, sequenceNumber]),
   }),
-  code: 'timeout_exceeded',
-  details: 'why',
-  parkedAt: new Date('2026-01-02T03:04:05.678Z'),
-  attempts: 1,
+  ...{ code: 'timeout_exceeded', details: 'why', parkedAt: new Date('2026-01-02T03:04:05.678Z'), attempts: 1 },
   traceparent: '00-1-2-01',
   ...more,
 });

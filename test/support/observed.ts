@@ -2,7 +2,6 @@ import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import type { MetricName } from '../../src/metrics/metrics.ts';
 import type { Course } from '../../src/observing/course.ts';
 
-/** A log that keeps its lines. */
 export function recordingLog() {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const at = (level: string) => (fields: object, message: string) => {
@@ -32,14 +31,11 @@ export function sumsOf(meter: MeterWithReadings, name: MetricName): Record<strin
 export const courseOf = (changes: Partial<Course> = {}): Course => ({
   begunAt: performance.now(),
   open: new Set(),
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  span: undefined,
-  times: {},
+  ...{ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', span: undefined, times: {} },
   publish: undefined,
   ...changes,
 });
 
-/** The things in groups, each in order. */
 export function grouped<T, K>(things: readonly T[], keyOf: (thing: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const thing of things) {

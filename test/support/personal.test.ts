@@ -18,15 +18,7 @@ it('no setting that a person has exported reaches a test, nor what libraries rea
 
 it('what a machine and the tests need stays', () => {
   const needed = [
-    'PATH',
-    'HOME',
-    'TMPDIR',
-    'CI',
-    'NODE_ENV',
-    'VITEST',
-    'TEST_SEED',
-    'BROWSER_PROGRAM',
-    'npm_config_registry',
+    ...['PATH', 'HOME', 'TMPDIR', 'CI', 'NODE_ENV', 'VITEST', 'TEST_SEED', 'BROWSER_PROGRAM', 'npm_config_registry'],
   ];
   expect(left(needed)).toEqual(needed);
 });

@@ -1,7 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** A way to a port of this machine. */
 export interface Relay {
   readonly port: number;
   /** Ports of those who have connected. */

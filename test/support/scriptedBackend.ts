@@ -25,7 +25,6 @@ export interface ScriptedCall {
 /** Calls in `together` may come in any order. */
 export type Script = readonly (ScriptedCall | { readonly together: readonly ScriptedCall[] })[];
 
-/** A call as it came. */
 export interface ReceivedCall {
   readonly call: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +36,6 @@ export interface ReceivedCall {
 export interface ScriptedBackend {
   /** For `createBackends`: stands for all three. */
   readonly adapter: AxiosAdapter;
-  /** What came, in order. */
   readonly calls: readonly ReceivedCall[];
   /** @throws Error that tells in words which calls were missing, unexpected or different */
   verify(): void;

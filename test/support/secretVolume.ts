@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 /** A folder of secrets as Kubernetes mounts one: each file is a link through `..data`, which is replaced as a whole. */
 export interface SecretVolume {
-  /** Path of a secret. */
   file(name: string): string;
   /** Replaces the link to all secrets at once; `undefined` takes one away. */
   put(changes: Readonly<Record<string, string | undefined>>): void;

@@ -4,7 +4,6 @@ import iothub from 'azure-iothub';
 import rhea, { type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { withSettings } from '../../iot-hub-emulator/test/support/clients.ts';
 
-/** What the endpoint does with a message. */
 export type Disposition =
   | 'accept'
   | 'release'
@@ -19,7 +18,6 @@ export type Disposition =
 export interface ServiceEndpoint {
   /** Bodies that arrived, in order. */
   readonly received: readonly string[];
-  /** The messages that arrived, in order. */
   readonly messages: readonly Message[];
   connections(): number;
   /** How often bytes arrived. */
@@ -79,9 +77,7 @@ export async function startServiceEndpoint(
   });
 
   const server = container.listen({
-    port: 0,
-    host: '127.0.0.1',
-    receiver_options: { autoaccept: false, credit_window: credit },
+    ...{ port: 0, host: '127.0.0.1', receiver_options: { autoaccept: false, credit_window: credit } },
     sender_options: {},
   });
   server.on('connection', (socket) => {

@@ -55,17 +55,10 @@ export function wire({
   const meter = createMeter();
   const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts, meter });
   const dispatch = createDispatch({
-    backends,
-    sender: { send },
-    meter,
-    deadLetters,
-    log,
-    troubles: createTroubles(log),
+    ...{ backends, sender: { send }, meter, deadLetters, log, troubles: createTroubles(log) },
     limits: { ...messageLimits, ...limits },
     now: () => now,
-    traces,
-    taps,
-    beforeEffect,
+    ...{ traces, taps, beforeEffect },
   });
   return { backends, meter, dispatch };
 }

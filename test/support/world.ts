@@ -33,20 +33,13 @@ export const pumpType = {
   reply: [200, { model: 'svc.device', typeId: 'pump', version: '1.0.0', uniqueProperties: ['serial'] }],
 } as const;
 
-/** An error answer of a backend. */
 export const problem = (status: number, title: string, meta: object = {}) =>
   [status, { errors: [{ code: String(status), title, detail: 'as it is', id: pumpId, meta }] }] as const;
 
 /** A stored pump, owned by the device unless told otherwise. */
 export const pump = (more: object = {}) => ({
-  objectId: pumpId,
-  model: 'svc.device',
-  type: 'pump@1.0.0',
-  properties: { serial: 'FP-1' },
-  variables: {},
-  version: 1,
-  ownerId: devicePrincipal,
-  path: 'd1',
+  ...{ objectId: pumpId, model: 'svc.device', type: 'pump@1.0.0', properties: { serial: 'FP-1' }, variables: {} },
+  ...{ version: 1, ownerId: devicePrincipal, path: 'd1' },
   ...more,
 });
 

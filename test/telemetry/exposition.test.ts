@@ -3,7 +3,7 @@ import { createExposition } from 'telemetry/exposition.ts';
 import { createMeter } from 'telemetry/meter.ts';
 import { mostSeries } from 'telemetry/series.ts';
 import { expect, it } from 'vitest';
-import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { parseMetrics, sampleOf } from '../support/prom.ts';
 
 const text = (unit: string, what: string) => ({ unit, what, use: '' });
 const declared = {

@@ -6,8 +6,6 @@ export default defineConfig({
   ...fromSources,
   test: {
     ...common,
-    include: ['test/traps/**/*.test.ts', 'test/traps/**/*.long.ts'],
-    maxConcurrency: 16,
-    reporters: ['verbose'],
+    ...{ include: ['test/traps/**/*.test.ts', 'test/traps/**/*.long.ts'], maxConcurrency: 16, reporters: ['verbose'] },
   },
 });

@@ -28,9 +28,7 @@ describe('the options of a hub', () => {
     expect(read(...args).hub).toMatchObject({
       rules: { tier: 'S2', units: 3, methodsAtOnce: 9 },
       consumerGroups: ['a', 'b'],
-      devices: [{ deviceId: 'd1' }],
-      ports: { mqtts: 8883, amqp: 0 },
-      strictProperties: true,
+      ...{ devices: [{ deviceId: 'd1' }], ports: { mqtts: 8883, amqp: 0 }, strictProperties: true },
     });
   });
   test.each([
@@ -125,26 +123,12 @@ describe('a command', () => {
   test('sends numbers, booleans, texts and properties of a fault with their types', () => {
     const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
     expect(requestFor(words.split(' ')).body).toEqual({
-      kind: 'burst',
-      events: 5,
-      partition: '0',
-      closed: false,
-      effect: true,
-      properties: { a: '1', b: 'x=y' },
+      ...{ kind: 'burst', events: 5, partition: '0', closed: false, effect: true, properties: { a: '1', b: 'x=y' } },
     });
   });
   test.each([
-    'dance',
-    'devices add',
-    'devices dance',
-    'devices send d1',
-    'policies renew',
-    'certificates add',
-    'certificates add ca',
-    'certificates code',
-    'certificates verify ca',
-    'certificates remove',
-    'faults add',
+    ...['dance', 'devices add', 'devices dance', 'devices send d1', 'policies renew', 'certificates add'],
+    ...['certificates add ca', 'certificates code', 'certificates verify ca', 'certificates remove', 'faults add'],
     'faults add drop how',
     'journal x',
   ])('that does not exist is refused: %s', (words) => expect(() => requestFor(words.split(' '))).toThrow(UsageError));

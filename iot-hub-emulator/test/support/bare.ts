@@ -24,7 +24,6 @@ const soon = () => Math.floor(Date.now() / 1000) + 600;
 export const eventToken = (hub: Hub, policy: string): string =>
   signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
 
-/** The primary key of a policy. */
 export const keyOf = (hub: Hub, policy: string): string =>
   /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 
@@ -75,7 +74,6 @@ export async function serviceLink(hub: Hub): Promise<Sender> {
   return sender;
 }
 
-/** A message to a device. */
 export const toDevice = (deviceId: string, body = 'x'): Message => ({
   to: `/devices/${deviceId}/messages/devicebound`,
   body: rhea.message.data_section(Buffer.from(body)),
@@ -118,7 +116,6 @@ export async function eventReceiver(
   return { receiver, bodies, connection };
 }
 
-/** Append events with these bodies to a partition. */
 export function append(hub: Hub, bodies: readonly string[], partition = 0): void {
   for (const body of bodies)
     hub.partitions[partition]?.append(() =>

@@ -42,7 +42,6 @@ async function trusting<C extends device.Client | device.ModuleClient>(hub: Hub,
   return client;
 }
 
-/** A message for the official device client. */
 export function deviceMessage(body: string | Buffer, properties: Record<string, string> = {}): device.Message {
   const message = new device.Message(body);
   for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
@@ -86,10 +85,7 @@ export function listenToEvents(
     },
   };
   const settings: SubscribeOptions = {
-    startPosition,
-    maxBatchSize: 10,
-    maxWaitTimeInSeconds: 1,
-    skipParsingBodyAsJson: true,
+    ...{ startPosition, maxBatchSize: 10, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
     ...(options.ownerLevel === undefined ? {} : { ownerLevel: options.ownerLevel }),
   };
   const subscription: Subscription =
@@ -110,7 +106,6 @@ export function listenToEvents(
     errors,
     /** Resolves when there are at least so many events. */
     has: (count: number) => until(() => (events.length >= count ? events : undefined)),
-    /** Resolves with the first error. */
     failed: () => until(() => errors[0]),
     async stop() {
       await subscription.close();
@@ -172,7 +167,6 @@ export function viaAgent<C extends iothub.Client | iothub.Registry>(hub: Hub, cl
   return client;
 }
 
-/** The official registry client. */
 export function registryClient(hub: Hub, policy = 'registryReadWrite'): iothub.Registry {
   return viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
 }

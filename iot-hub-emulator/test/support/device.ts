@@ -8,7 +8,6 @@ import { signSas } from '../../src/identity/sas.ts';
 /** A device that speaks MQTT packet by packet, and can misbehave. */
 export type RawDevice = Awaited<ReturnType<typeof rawDevice>>;
 
-/** Open a TLS connection to the MQTT port. */
 export async function rawDevice(hub: Hub) {
   const ca = readFileSync(hub.caFile);
   const socket = connect({ port: hub.ports.mqtts, host: '127.0.0.1', ca, servername: 'localhost' });
@@ -48,19 +47,13 @@ export function connectPacket(hub: Hub, deviceId: string, changes: Partial<IConn
   const key = hub.registry.get(deviceId)?.primaryKey ?? 'bm8ga2V5IGF0IGFsbCE=';
   const token = signSas(`localhost/devices/${deviceId}`, key, 'base64', Math.floor(Date.now() / 1000) + 3600);
   return {
-    cmd: 'connect',
-    protocolId: 'MQTT',
-    protocolVersion: 4,
-    clean: true,
-    clientId: deviceId,
-    keepalive: 1177,
+    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: deviceId, keepalive: 1177 },
     username: `localhost/${deviceId}/?api-version=2021-04-12`,
     password: Buffer.from(token),
     ...changes,
   };
 }
 
-/** A raw device that is connected as `deviceId`. */
 export async function connectedDevice(
   hub: Hub,
   deviceId: string,

@@ -7,7 +7,6 @@ import { compound } from './rawAmqp.ts';
 /** A frame that the hub wrote: its fields as they are on the wire, null ones included. */
 export type RawFrame = Readonly<{ channel: number; kind: string; fields: readonly RawValue[]; payload: Buffer }>;
 
-/** A value of rhea's reader. */
 export type RawValue = Readonly<{ value: unknown; descriptor?: { readonly value: number } }>;
 
 const performatives = ['open', 'begin', 'attach', 'flow', 'transfer', 'disposition', 'detach', 'end', 'close'];
@@ -41,7 +40,6 @@ export const described = (code: number, value: Buffer): Buffer => Buffer.concat(
 export const source = (address: string): Buffer => described(0x28, list(text(address)));
 export const target = (address: string): Buffer => described(0x29, list(text(address)));
 
-/** A frame for the hub. */
 export function frame(
   kind: string,
   fields: readonly Buffer[],
@@ -71,7 +69,6 @@ export const beginning = (incomingWindow = 5000): Buffer =>
 export const attachReceiver = (name: string, handle: number, address: string): Buffer =>
   frame('attach', [text(name), uint(handle), yes, nothing, nothing, source(address), target('here')]);
 
-/** Give a link credit. */
 export const flow = (handle: number, credit: number, incomingWindow = 5000, nextIncomingId = 0): Buffer =>
   frame('flow', [
     ...[uint(nextIncomingId), uint(incomingWindow), uint(0), uint(100)],

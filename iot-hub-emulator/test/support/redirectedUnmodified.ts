@@ -16,10 +16,7 @@ const [host = '', port = '5671'] = HostName.split(':');
 async function redirection(): Promise<AmqpError> {
   const expiry = Math.ceil(Date.now() / 1000) + 300;
   const connection = new Connection({
-    transport: 'tls',
-    host,
-    hostname: host,
-    port: Number(port),
+    ...{ transport: 'tls', host, hostname: host, port: Number(port) },
     username: `${SharedAccessKeyName}@sas.root.${host.split('.')[0]}`,
     password: signSas(`${host}/messages/events`, SharedAccessKey, 'base64', expiry, SharedAccessKeyName),
     reconnect: false,

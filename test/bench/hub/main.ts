@@ -1,6 +1,165 @@
-import { receive, sendToDevices } from './amqp.ts';
-import { connectDevice, type MqttDevice, publication } from './mqttDevice.ts';
-import { type HubUnderLoad, startUnderLoad, type Usage } from './underLoad.ts';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, createSecureContext, type SecureContext } from 'node:tls';
+import type { Counters, FaultRequest } from 'iot-hub-emulator';
+import { signSas } from 'iot-hub-emulator/testing';
+import { generate, type Packet, parser } from 'mqtt-packet';
+import rhea, { type Connection, type Sender } from 'rhea';
+import { startChild } from '../processes/child.ts';
+import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
+
+/** What the hub has used: CPU in microseconds, memory in bytes. */
+export interface Usage {
+  cpu: number;
+  rss: number;
+  counters: Counters;
+}
+
+/** A hub in a process of its own, to be put under load. */
+export interface HubUnderLoad extends HubUnderLoadDescription {
+  usage(): Promise<Usage>;
+  ask(fault: FaultRequest): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
+  const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
+  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', [
+    directory,
+    String(devices),
+    persist ? 'persist' : 'memory',
+  ]);
+  return {
+    ...described,
+    usage: () => call('usage'),
+    async ask(fault) {
+      const response = await fetch(`${described.adminUrl}/faults`, { method: 'POST', body: JSON.stringify(fault) });
+      if (!response.ok) throw new Error(await response.text());
+    },
+    async stop() {
+      await stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const expiry = Math.floor(Date.now() / 1000) + 3600;
+
+/** A connection in plain TCP that has put a token. */
+async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<Connection> {
+  const connection = rhea.create_container().connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  connection.on('disconnected', () => undefined);
+  await once(connection, 'connection_open');
+  const key = /SharedAccessKey=([^;]*)/.exec(hub[use])?.[1] ?? '';
+  const audience = use === 'events' ? `sb://127.0.0.1/${hub.name}` : 'localhost';
+  const replies = connection.open_receiver({ source: '$cbs', target: 'answers' });
+  const requests = connection.open_sender('$cbs');
+  await once(requests, 'sendable');
+  requests.send({
+    message_id: 'one',
+    reply_to: 'answers',
+    application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
+    body: signSas(audience, key, use === 'events' ? 'utf8' : 'base64', expiry, use),
+  });
+  await once(replies, 'message');
+  return connection;
+}
+
+export async function receive(hub: HubUnderLoad, partition: number, count: number): Promise<void> {
+  if (count === 0) return;
+  const connection = await connected(hub, 'events');
+  const receiver = connection.open_receiver({
+    source: `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`,
+    credit_window: 1000,
+  });
+  await new Promise<void>((resolve) => {
+    let received = 0;
+    receiver.on('message', () => {
+      received += 1;
+      if (received === count) resolve();
+    });
+  });
+  connection.close();
+}
+
+/** Send one message to each of these devices; resolves when the hub has taken all of them. */
+export async function sendToDevices(hub: HubUnderLoad, deviceIds: readonly string[]): Promise<void> {
+  const connection = await connected(hub, 'service');
+  const sender: Sender = connection.open_sender('/messages/devicebound');
+  const body = rhea.message.data_section(Buffer.alloc(256, 'x'));
+  let [sent, accepted] = [0, 0];
+  await new Promise<void>((resolve, reject) => {
+    const send = () => {
+      for (; sent < deviceIds.length && sender.sendable(); sent++)
+        sender.send({ to: `/devices/${deviceIds[sent]}/messages/devicebound`, body });
+    };
+    sender.on('sendable', send);
+    sender.on('accepted', () => {
+      accepted += 1;
+      if (accepted === deviceIds.length) resolve();
+      else send();
+    });
+    sender.on('rejected', () => reject(new Error('The hub rejected a message.')));
+  });
+  connection.close();
+}
+
+/** A device that costs its process as little as it can. */
+export interface MqttDevice {
+  write(bytes: Buffer): void;
+  onPacket: (packet: Packet) => void;
+  next(cmd: Packet['cmd']): Promise<Packet>;
+  end(): void;
+}
+
+const key = Buffer.alloc(32, 1).toString('base64');
+
+const contexts = new Map<string, SecureContext>();
+
+export async function connectDevice(hub: HubUnderLoad, deviceId: string): Promise<MqttDevice> {
+  const secureContext = contexts.get(hub.caFile) ?? createSecureContext({ ca: readFileSync(hub.caFile) });
+  contexts.set(hub.caFile, secureContext);
+  const socket = connect({ host: '127.0.0.1', port: hub.ports.mqtts, secureContext, servername: 'localhost' });
+  socket.setNoDelay(true);
+  await once(socket, 'secureConnect');
+  const packets = parser({ protocolVersion: 4 });
+  const waiting = new Map<string, (packet: Packet) => void>();
+  const device: MqttDevice = {
+    write: (bytes) => void socket.write(bytes),
+    onPacket: () => undefined,
+    next: (cmd) => new Promise((resolve) => waiting.set(cmd, resolve)),
+    end: () => socket.destroy(),
+  };
+  packets.on('packet', (packet) => {
+    device.onPacket(packet);
+    waiting.get(packet.cmd)?.(packet);
+    waiting.delete(packet.cmd);
+  });
+  socket.on('data', (chunk) => packets.parse(chunk));
+  socket.on('error', (error) => {
+    throw error;
+  });
+  const connack = device.next('connack');
+  device.write(
+    generate({
+      ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: deviceId, keepalive: 600 },
+      username: `localhost/${deviceId}/?api-version=2021-04-12`,
+      password: Buffer.from(signSas(`localhost/devices/${deviceId}`, key, 'base64', expiry)),
+    }),
+  );
+  await connack;
+  return device;
+}
+
+export const publication = (deviceId: string, size: number, messageId: number): Buffer =>
+  generate({
+    cmd: 'publish',
+    topic: `devices/${deviceId}/messages/events/colour=red&%24.ct=application%2Fjson`,
+    ...{ payload: Buffer.alloc(size, 'x'), qos: 1, dup: false, retain: false, messageId },
+  });
 
 // What the sandbox hub costs, measured in its own process: `npm run bench -- hub`. Takes some minutes.
 

@@ -1,11 +1,91 @@
 import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from '../programs/environment.ts';
 import type { Effects } from './backends.ts';
+import { type Child, startChild } from './child.ts';
 import type { Load, Served } from './hub.ts';
-import type { ProgramOptions, RunningProgram } from './program.ts';
-import { openStage, type Stage } from './stage.ts';
-import { untilAnswered } from './untilAnswered.ts';
-import { cpuOf, mainThreadBusy, residentOf } from './usage.ts';
+import {
+  cpuOf,
+  mainThreadBusy,
+  type ProgramOptions,
+  type RunningProgram,
+  residentOf,
+  startProgram,
+} from './program.ts';
+
+/** A hub and backends, each in a process of its own: what a program under test needs. */
+export interface Stage {
+  readonly hub: Child<HubDescription>;
+  readonly backends: Child<{ readonly port: number }>;
+  /**
+   * @param home the folder of its files and log, below that of the stage; programs with the same one follow each other
+   * @throws Error when it ends before it is ready
+   */
+  start(options: ProgramOptions, home?: string): Promise<RunningProgram>;
+  /** Ends what was started, too. */
+  close(): Promise<void>;
+}
+
+type HubDescription = Omit<Environment, 'partitions' | 'backendsUrl'> & { readonly caFile: string };
+
+export async function openStage(devices: number, partitions: number): Promise<Stage> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  await mkdir(join(directory, 'hub'));
+  const hub = await startChild<HubDescription>('./hub.ts', [
+    join(directory, 'hub'),
+    String(devices),
+    String(partitions),
+  ]);
+  const backends = await startChild<{ port: number }>('./backends.ts', []);
+  const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
+  const programs: RunningProgram[] = [];
+  return {
+    hub,
+    backends,
+    async start(options, home = 'program') {
+      await mkdir(join(directory, home), { recursive: true });
+      const program = await startProgram(options, place, hub.described.caFile, join(directory, home));
+      programs.push(program);
+      return program;
+    },
+    async close() {
+      await Promise.all(programs.map((program) => program.end('SIGKILL')));
+      await Promise.all([hub.stop(), backends.stop()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Without any progress for so long the program is taken for stuck: longer than another instance's ownership lasts. */
+const stuckMs = 90_000;
+
+/**
+ * Until every reply to what was sent is here; where none is due, until every message has been handed over.
+ * @param onProgress called with how many replies or messages that were, whenever there are more
+ * @throws Error with the end of its log when the program has ended, or nothing has happened for a long time
+ */
+export async function untilAnswered(
+  hub: Stage['hub'],
+  { requireAlive, logFile }: RunningProgram,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  let [seen, seenAt] = [0, performance.now()];
+  for (;;) {
+    requireAlive();
+    const { done, isAll } = await hub.call<{ done: number; isAll: boolean }>('progress');
+    if (done !== seen) {
+      [seen, seenAt] = [done, performance.now()];
+      onProgress(done);
+    } else if (performance.now() - seenAt > stuckMs) {
+      throw new Error(`nothing has happened for ${stuckMs / 1000} s:\n${readFileSync(logFile, 'utf8').slice(-3_000)}`);
+    }
+    if (isAll) return;
+    await sleep(20);
+  }
+}
 
 /** A program under test with a hub and backends of its own, each in a process of its own. */
 export interface Arena {
@@ -15,9 +95,7 @@ export interface Arena {
   run(load: Load): Promise<Cost>;
   /** Waits until the load that was sent last is served. */
   served(load: Load): Promise<Served>;
-  /** Answers of the backends take so long from now on, in ms. */
   delay(ms: number): Promise<void>;
-  /** Calls for this device are not answered any more. */
   hang(device: string): Promise<void>;
   effects(): Promise<Effects>;
   stop(): Promise<void>;
@@ -63,9 +141,7 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
   };
 
   return {
-    program,
-    hub,
-    served,
+    ...{ program, hub, served },
     async run(load) {
       const pids = [pid, hub.pid, backends.pid];
       const logged = statSync(logFile).size;

@@ -3,9 +3,7 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import mqtt from 'mqtt';
 import { startBroker } from '../../../sandbox/edge/broker.ts';
 import { answerParent } from './answerParent.ts';
-import { startFastBackends } from './fastBackends.ts';
-import { createHolding } from './holding.ts';
-import { type Calls, invoke, invokeAll } from './invocations.ts';
+import { type Calls, createHolding, invoke, invokeAll, startFastBackends } from './invoking.ts';
 import type { StageDescription } from './methodsStage.ts';
 
 /**
@@ -48,8 +46,6 @@ answerParent({
 const description: EdgeStageDescription = {
   caFile: hub.caFile,
   serviceConnectionString: hub.serviceConnectionString,
-  deviceConnectionString: hub.deviceConnectionString('edge-1'),
-  backendsPort,
-  brokerUrl: broker.url,
+  ...{ deviceConnectionString: hub.deviceConnectionString('edge-1'), backendsPort, brokerUrl: broker.url },
 };
 process.send?.(description);

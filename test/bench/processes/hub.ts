@@ -42,9 +42,7 @@ export interface Served {
 
 const [directory = '', devices = '0', partitions = '4'] = process.argv.slice(2);
 const hub = await startHub({
-  directory,
-  partitions: Number(partitions),
-  rules: { bounds: { partition: 4 * 2 ** 30 } }, // room for a backlog
+  ...{ directory, partitions: Number(partitions), rules: { bounds: { partition: 4 * 2 ** 30 } } }, // room for a backlog
   journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });
@@ -153,10 +151,7 @@ function hang(device: number): void {
 const delivered = () => hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
 
 answerParent({
-  delivered,
-  send,
-  disturb,
-  hang,
+  ...{ delivered, send, disturb, hang },
   /** How much of the load is done, and whether that is all: replies, or events handed over where no reply is due. */
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };
@@ -172,10 +167,7 @@ answerParent({
   }),
 });
 process.send?.({
-  hubName: hub.name,
-  amqpPort: hub.ports.amqp,
-  amqpsPort: hub.ports.amqps,
-  caFile: hub.caFile,
+  ...{ hubName: hub.name, amqpPort: hub.ports.amqp, amqpsPort: hub.ports.amqps, caFile: hub.caFile },
   eventsConnectionString: hub.eventsConnectionString,
   serviceConnectionString: hub.serviceConnectionString,
 });

@@ -10,9 +10,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 const [directory = '', count = '0', persist] = process.argv.slice(2);
 const hub = await startHub({
-  directory,
-  partitions: 4,
-  rules: { bounds: { partition: 2 ** 30 } }, // room for a million events
+  ...{ directory, partitions: 4, rules: { bounds: { partition: 2 ** 30 } } }, // room for a million events
   devices: Array.from({ length: Number(count) }, (_, i) => ({
     deviceId: `device-${i}`,
     primaryKey: Buffer.alloc(32, 1).toString('base64'),
@@ -28,12 +26,7 @@ answerParent({
 });
 const { name, ports, caFile, adminUrl } = hub;
 const description = {
-  name,
-  ports,
-  caFile,
-  adminUrl,
-  service: hub.serviceConnectionString,
-  events: hub.eventsConnectionString,
+  ...{ name, ports, caFile, adminUrl, service: hub.serviceConnectionString, events: hub.eventsConnectionString },
 };
 process.send?.(description);
 

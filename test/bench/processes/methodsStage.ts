@@ -1,9 +1,7 @@
 import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { answerParent } from './answerParent.ts';
-import { startFastBackends } from './fastBackends.ts';
-import { createHolding } from './holding.ts';
-import { type Calls, invoke, invokeAll } from './invocations.ts';
+import { type Calls, createHolding, invoke, invokeAll, startFastBackends } from './invoking.ts';
 
 /**
  * What is around a program that invokes methods, in a process of its own: the sandbox hub with devices that answer,
@@ -45,8 +43,6 @@ answerParent({
   release: holding.release,
 });
 const description: StageDescription = {
-  caFile: hub.caFile,
-  serviceConnectionString: hub.serviceConnectionString,
-  backendsPort,
+  ...{ caFile: hub.caFile, serviceConnectionString: hub.serviceConnectionString, backendsPort },
 };
 process.send?.(description);

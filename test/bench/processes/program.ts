@@ -1,15 +1,51 @@
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
-import { answers } from '../../../sandbox/service/process.ts';
+import { answers, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
+import { withConstants } from '../../support/processes.ts';
 import type { Environment } from '../programs/environment.ts';
-import { imageCommand } from './imageCommand.ts';
-import { cpuOf } from './usage.ts';
+import type { EdgeStageDescription } from './edgeStage.ts';
+import type { StageDescription } from './methodsStage.ts';
+
+/** What a process has used, read from /proc (Linux), so that it is not disturbed by being measured. */
+
+/** CPU of all its threads in µs, user and system together, those that have ended not included. */
+export const cpuOf = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + scheduled(pid, thread).ran, 0);
+
+/** For how long its main thread has run or waited for a core, in µs: the rest of the time it had nothing to do (D370). */
+export function mainThreadBusy(pid: number): number {
+  const { ran, waited } = scheduled(pid, String(pid));
+  return ran + waited;
+}
+
+function scheduled(pid: number, thread: string): { readonly ran: number; readonly waited: number } {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);
+  return { ran: ran / 1000, waited: waited / 1000 };
+}
+
+/** Memory in MB: what it has now, or the most that it ever had. */
+export function residentOf(pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const [, kilobytes = '0'] = new RegExp(`${what}:\\s+(\\d+)`).exec(status) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+/**
+ * The arguments of Node.js with which the image of a build starts its program: flags, and the file within the build.
+ * @param build the folder of a checkout that is built
+ */
+function imageCommand(build: string, dockerfile: 'Dockerfile' | 'edge/Dockerfile'): readonly string[] {
+  const [, command = '[]'] = /^CMD (.*)$/m.exec(readFileSync(join(build, dockerfile), 'utf8')) ?? [];
+  const [, ...args] = JSON.parse(command) as string[];
+  return args.map((part) => (part.startsWith('-') ? part : join(build, part)));
+}
 
 /** A program under test, in a process of its own. */
 export interface RunningProgram {
@@ -28,7 +64,7 @@ export interface RunningProgram {
 }
 
 /** The built service, the same with a switch for its metrics, and the programs that it is compared with. */
-export type Program = 'service' | 'switchedMetrics' | 'floor' | 'usual' | 'idle' | 'echo';
+type Program = 'service' | 'switchedMetrics' | 'floor' | 'usual' | 'idle' | 'echo';
 
 export interface ProgramOptions {
   readonly program: Program;
@@ -83,9 +119,7 @@ export async function startProgram(
     await sleep(5);
   }
   return {
-    pid,
-    url: `http://127.0.0.1:${port}`,
-    logFile,
+    ...{ pid, url: `http://127.0.0.1:${port}`, logFile },
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
     requireAlive,
     async recordMetrics(isOn) {
@@ -108,8 +142,74 @@ const serviceEnvironment = (place: Environment, port: number): Record<string, st
   INFORMATION_MODEL_URL: `${place.backendsUrl}/im`,
   TYPE_REGISTRY_URL: `${place.backendsUrl}/tr`,
   PRINCIPAL_MANAGER_URL: `${place.backendsUrl}/pm`,
-  BACKENDS_TOKEN: 'bench',
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: String(port),
-  ADMIN_PORT: '0',
+  ...{ BACKENDS_TOKEN: 'bench', HTTP_HOST: '127.0.0.1', HTTP_PORT: String(port), ADMIN_PORT: '0' },
 });
+
+export interface MethodsProgram extends ServiceProcess {
+  /** Where it takes calls. */
+  readonly port: number;
+}
+
+interface MethodsProgramOptions {
+  /** The folder of a checkout that is built; default: this one. */
+  readonly build?: string | undefined;
+  /** Calls at once for one device. */
+  readonly inFlightPerDevice?: number;
+}
+
+/** Starts the front door of a build, or the bare handler that it is compared with. */
+export async function startMethodsProgram(
+  program: 'front door' | 'bare',
+  { serviceConnectionString, caFile, backendsPort }: StageDescription,
+  directory: string,
+  { build = projectDirectory, inFlightPerDevice }: MethodsProgramOptions = {},
+): Promise<MethodsProgram> {
+  const [port, healthPort] = [await freePort(), await freePort()];
+  const isBare = program === 'bare';
+  const process = await startService({
+    name: program,
+    environment: {
+      ...{ NODE_ENV: 'production', NODE_EXTRA_CA_CERTS: caFile, BENCH: JSON.stringify({ serviceConnectionString }) },
+      HUB_SERVICE_CONNECTION_STRING: serviceConnectionString,
+      INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
+      TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
+      BACKENDS_TOKEN: 'bench',
+      METHODS_PORT: String(port),
+      ...(inFlightPerDevice !== undefined && withConstants({ invocationLimits: { inFlightPerDevice } })),
+      ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: String(healthPort), ADMIN_PORT: '0' },
+    },
+    command: isBare ? ['node', 'scripts/run.js', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
+    directory: build,
+    readyzUrl: isBare ? `http://127.0.0.1:${port}/ready` : `http://127.0.0.1:${healthPort}/readyz`,
+    logFile: join(directory, `${isBare ? 'bare' : 'door'}.log`),
+  });
+  return { ...process, port };
+}
+
+/** Starts the edge proxy of a build, which takes so many calls at once. */
+export async function startEdgeProxy(
+  stage: EdgeStageDescription,
+  directory: string,
+  inFlight: number,
+  build: string,
+): Promise<ServiceProcess> {
+  const port = await freePort();
+  const file = join(directory, 'edge-proxy.json');
+  const objectIds = ['00000000-0000-4000-8000-000000000001'];
+  const configuration = {
+    hub: { connectionString: stage.deviceConnectionString, caFile: stage.caFile },
+    broker: { url: stage.brokerUrl, username: 'proxy', password: 'bench' },
+    modules: [{ id: 'press', objectIds, topics_methods_in: 'press/in', topics_methods_out: 'press/out' }],
+    limits: { inFlight, inFlightPerModule: inFlight },
+    health: { host: '127.0.0.1', port },
+  };
+  await writeFile(file, JSON.stringify(configuration), { mode: 0o600 });
+  return startService({
+    name: 'The edge proxy',
+    environment: { NODE_ENV: 'production' },
+    command: ['node', ...imageCommand(build, 'edge/Dockerfile'), '--config', file],
+    directory: build,
+    readyzUrl: `http://127.0.0.1:${port}/readyz`,
+    logFile: join(directory, 'edge.log'),
+  });
+}

@@ -26,10 +26,7 @@ const silent = { info() {}, warn() {}, error() {} };
 function ours(port: number): () => Promise<void> {
   const bind = createSending(
     createBackend({
-      backend: 'informationModel',
-      url: `http://127.0.0.1:${port}`,
-      tokens: staticToken('bench'),
-      log: silent,
+      ...{ backend: 'informationModel', url: `http://127.0.0.1:${port}`, tokens: staticToken('bench'), log: silent },
       troubles: createTroubles(silent),
       redact: createRedaction([]),
       settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
@@ -37,17 +34,11 @@ function ours(port: number): () => Promise<void> {
   );
   return async () => {
     const call = {
-      deviceId: 'device-1',
-      correlationId: 'bench',
-      course: courseOf(),
-      idempotencySeed: seed,
+      ...{ deviceId: 'device-1', correlationId: 'bench', course: courseOf(), idempotencySeed: seed },
       deadline: createDeadline(300),
     };
     const { refusal } = await bind(call)({
-      operation: 'read object model',
-      method: 'POST',
-      path,
-      body,
+      ...{ operation: 'read object model', method: 'POST', path, body },
       read: { keys: keysOf([]), result: ({ text }) => text },
     });
     if (refusal !== undefined) throw refusal;
@@ -58,14 +49,9 @@ function undici(port: number): () => Promise<void> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64 });
   return async () => {
     const answer = await pool.request({
-      method: 'POST',
-      path,
-      body,
+      ...{ method: 'POST', path, body },
       headers: {
-        authorization: 'Bearer bench',
-        'x-svc-device-id': 'device-1',
-        'x-correlation-id': 'bench',
-        traceparent,
+        ...{ authorization: 'Bearer bench', 'x-svc-device-id': 'device-1', 'x-correlation-id': 'bench', traceparent },
         'content-type': 'application/json',
         'idempotency-key': seed,
       },

@@ -69,11 +69,7 @@ async function pool(work: readonly Job[], inFlight: number): Promise<number> {
 async function engine(work: readonly Job[], inFlight: number): Promise<number> {
   const body = Buffer.alloc(1024);
   const events: HubEvent[] = work.map((_, sequenceNumber) => ({
-    body,
-    properties: {},
-    systemProperties: {},
-    sequenceNumber,
-    offset: String(sequenceNumber),
+    ...{ body, properties: {}, systemProperties: {}, sequenceNumber, offset: String(sequenceNumber) },
     enqueuedTimeUtc: new Date(0),
   }));
   let left = work.length;

@@ -8,9 +8,7 @@ const consumer = new EventHubConsumerClient('$Default', environment.eventsConnec
 consumer.subscribe(
   { async processEvents() {}, async processError() {} },
   {
-    startPosition: earliestEventPosition,
-    maxBatchSize: reading.batchSize,
-    prefetchCount: reading.prefetch,
+    ...{ startPosition: earliestEventPosition, maxBatchSize: reading.batchSize, prefetchCount: reading.prefetch },
     maxWaitTimeInSeconds: reading.maxWaitSeconds,
     skipParsingBodyAsJson: true,
   },

@@ -1,9 +1,9 @@
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { figure, percentile, ratios, row } from '../figures.ts';
 import { openArena } from '../processes/arena.ts';
 import type { Load } from '../processes/hub.ts';
 import { deviceId } from '../processes/messages.ts';
-import { figure, percentile, ratios } from '../statistics.ts';
-import type { Workload } from './workload.ts';
+import { anew, type Workload } from './workload.ts';
 
 const others = 100;
 const hanging = others;
@@ -58,26 +58,21 @@ export const isolation: Workload = {
     }
     return {
       rows: [
-        {
-          measure: 'p99 of the others, beside a flood / beside as much of 500 devices',
-          figure: ratios(p99[troubled], p99[busy]),
-          unit: '×',
-          goal: { atMost: 1.2 },
-        },
-        { measure: 'p99 of the others, beside a flood / alone', figure: ratios(p99[troubled], p99[alone]), unit: '×' },
+        row(
+          'p99 of the others, beside a flood / beside as much of 500 devices',
+          ratios(p99[troubled], p99[busy]),
+          '×',
+          { atMost: 1.2 },
+        ),
+        row('p99 of the others, beside a flood / alone', ratios(p99[troubled], p99[alone]), '×'),
       ],
       absolute: situations.map((program) => ({
         program,
         figures: [{ what: 'p99', figure: figure(p99[program]), unit: 'ms' }],
       })),
-      notes: [],
     };
   },
   versus: ({ quick, progress }) => ({
-    'p99 of the others, ms': async (build) => ({
-      isNewEachTime: true,
-      measure: () => measure(build, quick, progress),
-      close: async () => {},
-    }),
+    'p99 of the others, ms': anew((build) => measure(build, quick, progress)),
   }),
 };

@@ -1,8 +1,8 @@
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { figure, row } from '../figures.ts';
 import { openArena } from '../processes/arena.ts';
-import { residentOf } from '../processes/usage.ts';
-import { figure } from '../statistics.ts';
-import type { Measures, Workload } from './workload.ts';
+import { residentOf } from '../processes/program.ts';
+import { anew, type Measures, type Workload } from './workload.ts';
 
 const [time, cpu, memory] = ['time until ready, s', 'CPU until ready, s', 'memory when ready, MB'] as const;
 
@@ -29,14 +29,11 @@ export const start: Workload = {
     const of = (name: typeof time | typeof cpu) => figure(measured.map((one) => one[name]));
     return {
       rows: [
-        { measure: 'time until ready', figure: of(time), unit: 's', goal: { atMost: 0.8 } },
-        { measure: 'CPU until ready', figure: of(cpu), unit: 's', goal: { atMost: 0.6 } },
+        row('time until ready', of(time), 's', { atMost: 0.8 }),
+        row('CPU until ready', of(cpu), 's', { atMost: 0.6 }),
       ],
       absolute: [],
-      notes: [],
     };
   },
-  versus: () => ({
-    '': async (build) => ({ isNewEachTime: true, measure: () => measure(build), close: async () => {} }),
-  }),
+  versus: () => ({ '': anew(measure) }),
 };

@@ -1,19 +1,17 @@
-import type { Absolute, Row } from '../row.ts';
+import type { Absolute, Row } from '../figures.ts';
 
 export interface Context {
   /** Sizes scaled down, to see that everything works: V8 has not optimised the programs, so goals and slopes mean nothing. */
   readonly quick: boolean;
-  /** Paired rounds. */
   readonly rounds: number;
   progress(what: string): void;
 }
 
 export interface Result {
   readonly rows: readonly Row[];
-  /** What each program used. */
   readonly absolute: readonly Absolute[];
   /** What else a reader of the rows should know. */
-  readonly notes: readonly string[];
+  readonly notes?: readonly string[];
 }
 
 /** What was measured of one build. The names have the units: `CPU, µs`. */
@@ -38,6 +36,11 @@ export const measurements = 2;
  * @param build the folder of a checkout that is built
  */
 export type Opener = (build: string) => Promise<Subject>;
+
+/** Of a build that each measurement starts anew. */
+export const anew =
+  (measure: (build: string) => Promise<Measures>): Opener =>
+  async (build) => ({ isNewEachTime: true, measure: () => measure(build), close: async () => {} });
 
 export interface Workload {
   readonly name: string;

@@ -7,7 +7,7 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
-import { percentile } from '../../bench/statistics.ts';
+import { percentile } from '../../bench/figures.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createLogReader } from '../logLines.ts';
 import { createRandom } from '../random.ts';
@@ -54,9 +54,7 @@ export const deaf: Scenario = {
         service = await startService({
           directory: serviceDirectory,
           environment: environment(hub, backends.url, url, directory),
-          readyzUrl: `${url}/readyz`,
-          logFile,
-          readyWithinMs: patienceMs,
+          ...{ readyzUrl: `${url}/readyz`, logFile, readyWithinMs: patienceMs },
         });
       };
       const findings: string[] = [];
@@ -124,15 +122,9 @@ const environment = (hub: Hub, backends: string, url: string, directory: string)
   HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
   HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
   INFORMATION_MODEL_URL: backends,
-  TYPE_REGISTRY_URL: backends,
-  PRINCIPAL_MANAGER_URL: backends,
-  BACKENDS_TOKEN: 'deaf',
-  DATA_DIRECTORY: join(directory, 'data'),
-  DELIVERY_DRAIN_SECONDS: String(drainSeconds),
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: new URL(url).port,
-  ADMIN_PORT: '0',
-  NODE_EXTRA_CA_CERTS: hub.caFile,
+  ...{ TYPE_REGISTRY_URL: backends, PRINCIPAL_MANAGER_URL: backends, BACKENDS_TOKEN: 'deaf' },
+  ...{ DATA_DIRECTORY: join(directory, 'data'), DELIVERY_DRAIN_SECONDS: String(drainSeconds), HTTP_HOST: '127.0.0.1' },
+  ...{ HTTP_PORT: new URL(url).port, ADMIN_PORT: '0', NODE_EXTRA_CA_CERTS: hub.caFile },
 });
 
 /** As many messages of somebody else as the hub keeps. */

@@ -115,9 +115,7 @@ async function play(
   const deleted: DeadLetter[] = [];
   const letters = async () => [...deleted, ...(await store.letters())];
   const stage = await setStage({
-    directory: join(directory, name),
-    hubDirectory: join(directory, 'hub'),
-    serviceDirectory,
+    ...{ directory: join(directory, name), hubDirectory: join(directory, 'hub'), serviceDirectory },
     ...{ instances: 1, realDevices: 0, connected, environment, letters },
     devices: senders.map(({ deviceId }) => deviceId),
   });

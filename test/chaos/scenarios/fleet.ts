@@ -5,9 +5,9 @@ import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
+import { percentile } from '../../bench/figures.ts';
 import { startChild } from '../../bench/processes/child.ts';
-import { residentOf } from '../../bench/processes/usage.ts';
-import { percentile } from '../../bench/statistics.ts';
+import { residentOf } from '../../bench/processes/program.ts';
 import { appendEvent } from '../../support/events.ts';
 import type { Scenario, ScenarioOptions } from './scenario.ts';
 import { limitMemory } from './withinMemory.ts';
@@ -50,9 +50,7 @@ export const fleet: Scenario = {
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
         environment: environment(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
-        readyzUrl: `${url}/readyz`,
-        logFile: join(directory, 'service.log'),
-        readyWithinMs: 300_000,
+        ...{ readyzUrl: `${url}/readyz`, logFile: join(directory, 'service.log'), readyWithinMs: 300_000 },
       });
       closers.push(service.kill);
       const end = service.exited.then(({ reason }) => reason);
@@ -93,13 +91,8 @@ const environment = (hub: Hub, backends: string, url: string, directory: string)
   HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
   HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
   INFORMATION_MODEL_URL: backends,
-  TYPE_REGISTRY_URL: backends,
-  PRINCIPAL_MANAGER_URL: backends,
-  BACKENDS_TOKEN: 'fleet',
-  DATA_DIRECTORY: join(directory, 'data'),
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: new URL(url).port,
-  ADMIN_PORT: '0',
+  ...{ TYPE_REGISTRY_URL: backends, PRINCIPAL_MANAGER_URL: backends, BACKENDS_TOKEN: 'fleet' },
+  ...{ DATA_DIRECTORY: join(directory, 'data'), HTTP_HOST: '127.0.0.1', HTTP_PORT: new URL(url).port, ADMIN_PORT: '0' },
   NODE_EXTRA_CA_CERTS: hub.caFile,
 });
 
@@ -188,7 +181,6 @@ function sendUpdates(hub: Hub, { waiting }: Seen) {
   return {
     /** From sending to the acknowledgement, in ms, ascending. */
     latencies: () => [...latencies].sort((a, b) => a - b),
-    /** Counts anew. */
     begin() {
       latencies = [];
     },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile } from '../../bench/statistics.ts';
+import { percentile } from '../../bench/figures.ts';
 import { grouped } from '../../support/observed.ts';
 import { checkLastLines, isNotParked } from '../counts.ts';
 import { handledBy, linesOf } from '../observe.ts';
@@ -39,9 +39,7 @@ export const parking: Scenario = {
     let stage: Stage | undefined;
     try {
       stage = await setStage({
-        directory,
-        hubDirectory: join(directory, 'hub'),
-        serviceDirectory,
+        ...{ directory, hubDirectory: join(directory, 'hub'), serviceDirectory },
         ...{ instances: 1, realDevices: 0, connected: [], devices: [...failing, ...good, greedy] },
         letters: () => letters.letters('letters'),
         environment: {
@@ -208,7 +206,6 @@ function sendUpdates(stage: Stage) {
     }, 1_000 + index),
   );
   return {
-    /** Counts anew. */
     begin() {
       from = sent.length;
     },

@@ -1,13 +1,9 @@
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A limit of memory for one process and those that it starts. */
 export interface MemoryLimit {
-  /** The same command within the limit. */
   command(command: readonly string[]): readonly string[];
-  /** How it is kept. */
   readonly words: string;
-  /** When the process has ended. */
   remove(): void;
 }
 

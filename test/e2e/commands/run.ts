@@ -21,7 +21,6 @@ export function runNode(args: readonly string[], environment: Readonly<Record<st
 /** A command that runs in this process: starting one takes longer than most commands. */
 export interface Running {
   readonly ended: Promise<Ended>;
-  /** What it has written to stdout so far. */
   shown(): string;
 }
 
@@ -36,6 +35,5 @@ export function begin(command: (streams: Streams) => Promise<number>, input = ''
   const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: into('stdout'), stderr: into('stderr') };
   return { ended: command(streams).then((code) => ({ code, ...written })), shown: () => written.stdout };
 }
-/** Runs one of the project's programs in TypeScript. */
 export const run = (program: string, args: readonly string[], input = '') =>
   runNode(['scripts/run.js', program, ...args], {}, input);

@@ -2,20 +2,17 @@ import { delimiter, dirname } from 'node:path';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { evaluate } from '../../support/promql.ts';
-import type { Sample } from '../../support/promText.ts';
+import { evaluate, type Sample } from '../../support/prom.ts';
 import { type Addresses, type createDesk, followed, operatorsToken } from './desk.ts';
 import { type Ask, type Row, shortNames } from './table.ts';
 
 // Asks an instance what the table of questions says, by a shell, as somebody does who copies it from there.
 
-/** What came of it. */
 export interface Answer {
   readonly text: string;
   /** Between these two times, in milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
-  /** What a command has printed. */
   readonly output: string;
   /** What a query says, by the values of its labels. */
   readonly values: ReadonlyMap<string, number>;
@@ -24,7 +21,6 @@ export interface Answer {
 export interface Asking {
   /** Since when, for commands that ask for a time. */
   readonly since: number;
-  /** The metrics at that time. */
   readonly before: readonly Sample[];
   /** What happens while one device is followed, and what the tap says last. */
   readonly follow: { readonly act: () => Promise<unknown>; readonly until: string };

@@ -7,7 +7,7 @@ import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { appendEvent } from '../../support/events.ts';
-import { parseMetrics, type Sample, sampleOf } from '../../support/promText.ts';
+import { parseMetrics, type Sample, sampleOf } from '../../support/prom.ts';
 import type { TestSandbox } from '../testSandbox.ts';
 
 // What an operator has: log, metrics, admin port and tap of an instance; and ways to make trouble in a sandbox.
@@ -16,7 +16,6 @@ export const operatorsToken = 'the-token-of-the-operators';
 /** Is not shown by name; when it shows up anywhere, a body was shown that should not be, or not like this. */
 export const publicKey = 'Y2FuYXJ5IHNpbmdz';
 
-/** A line of the log. */
 export type Line = Readonly<Record<string, unknown>>;
 
 /** Where an instance answers, and writes. */
@@ -43,12 +42,10 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
   return {
     said,
     ask,
-    /** What the admin port says about one device. */
     deviceWork: async (device: string) => (await ask(`/devices?device=${device}`)).devices[0],
     isAlive: async () => (await health('/livez')) === 200,
     isReady: async () => (await health('/readyz')) === 200,
     metrics,
-    /** Sum of the samples of a metric. */
     metric: async (name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> =>
       sampleOf(await metrics(), name, labels) ?? Number.NaN,
     async log(): Promise<Line[]> {

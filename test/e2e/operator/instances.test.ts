@@ -18,9 +18,7 @@ beforeAll(async () => {
   storage = await storageAccount();
   sandbox = await startTestSandbox({
     environment: {
-      ADMIN_TOKEN: operatorsToken,
-      STORE: 'blob',
-      STORE_CONNECTION_STRING: storage.connectionString,
+      ...{ ADMIN_TOKEN: operatorsToken, STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString },
       ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1 } }),
     },
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readPage } from '../../docs/markdown.ts';
-import type { Sample } from '../../support/promText.ts';
+import type { Sample } from '../../support/prom.ts';
 import type { TestSandbox } from '../testSandbox.ts';
 import type { Asking } from './asking.ts';
 import { createDesk, createSenders } from './desk.ts';
@@ -111,9 +111,7 @@ const afterwards = (name: string): Situation => ({
 
 export const situations: readonly Situation[] = [
   {
-    name: 'the token endpoint is out from the start',
-    out: 'tokenEndpoint',
-    waiting: ['stuck', 'pump-7'],
+    ...{ name: 'the token endpoint is out from the start', out: 'tokenEndpoint', waiting: ['stuck', 'pump-7'] },
     waitsFor: /^an access token for the /,
     tapSays: ' waits ',
     async begin({ sandbox, send, desk }) {
@@ -128,13 +126,8 @@ export const situations: readonly Situation[] = [
     end: clearAndWait,
   },
   {
-    name: 'a backend is slow',
-    slow: 'informationModel',
-    waiting: slowed,
-    waitsFor: /an answer of the information model/,
-    isMoving: true,
-    pump7: 'model.update',
-    tapSays: ' handled ',
+    ...{ name: 'a backend is slow', slow: 'informationModel', waiting: slowed },
+    ...{ waitsFor: /an answer of the information model/, isMoving: true, pump7: 'model.update', tapSays: ' handled ' },
     async begin({ sandbox, send, desk }) {
       sandbox.backends.faults.add({ backend: 'informationModel', delayMs: slowMs });
       send('quick', 3, 20, 'renewKeys');
@@ -148,9 +141,7 @@ export const situations: readonly Situation[] = [
     end: clearAndWait,
   },
   {
-    name: 'a backend is out',
-    out: 'principalManager',
-    waiting: [...finders, 'stuck', 'pump-7'],
+    ...{ name: 'a backend is out', out: 'principalManager', waiting: [...finders, 'stuck', 'pump-7'] },
     waitsFor: /principal ?manager/i,
     tapSays: ' waits ',
     async begin({ sandbox, send, desk }) {
@@ -167,10 +158,7 @@ export const situations: readonly Situation[] = [
   },
   afterwards('the backend is back'),
   {
-    name: 'a device floods',
-    waiting: ['flooder'],
-    waitsFor: /principal manager/,
-    tapSays: ' handled ',
+    ...{ name: 'a device floods', waiting: ['flooder'], waitsFor: /principal manager/, tapSays: ' handled ' },
     async begin({ sandbox, send, desk }) {
       sandbox.backends.faults.add({ backend: 'principalManager', deviceId: 'flooder', hang: true });
       send('flooder', 0, flooded, 'renewKeys');
@@ -180,9 +168,7 @@ export const situations: readonly Situation[] = [
   },
   afterwards('the flood is over'),
   {
-    name: 'a device does not fetch',
-    doNotFetch: ['deaf'],
-    tapSays: ' handled ',
+    ...{ name: 'a device does not fetch', doNotFetch: ['deaf'], tapSays: ' handled ' },
     async begin({ send, desk, untilDone }) {
       send('deaf', 0, 60, 'renewKeys', 'all');
       await expect.poll(async () => (await desk.ask('/devices')).notFetching.devices).toEqual(['deaf']);
@@ -191,10 +177,7 @@ export const situations: readonly Situation[] = [
     },
   },
   {
-    name: 'the hub is gone',
-    isHubGone: true,
-    doNotFetch: ['deaf'],
-    tapSays: ' following ',
+    ...{ name: 'the hub is gone', isHubGone: true, doNotFetch: ['deaf'], tapSays: ' following ' },
     async begin({ sandbox, desk }) {
       sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'closed' });
       await sandbox.hub.faults.strike({ kind: 'drop' });

@@ -7,9 +7,7 @@ import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 const sandbox = sandboxForAll({
   environment: {
-    ADMIN_TOKEN: operatorsToken,
-    DELIVERY_DRAIN_SECONDS: '2',
-    BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '100',
+    ...{ ADMIN_TOKEN: operatorsToken, DELIVERY_DRAIN_SECONDS: '2', BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '100' },
     ...withConstants({ timing: { checkpointSeconds: 3600 } }),
   },
 });

@@ -2,7 +2,6 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A file server with a configurable behaviour. */
 export type FileServer = Awaited<ReturnType<typeof startFileServer>>;
 
 export async function startFileServer(tls?: { key: string; cert: string }) {

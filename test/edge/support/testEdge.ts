@@ -1,28 +1,130 @@
+import type { ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type Authentication, type Hub, startHub } from 'iot-hub-emulator';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
+import mqtt from 'mqtt';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
 import { readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
+import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
-import { connectModule, type Received, type TestModule } from './module.ts';
-import { type ProcessOptions, startEdgeProcess } from './process.ts';
+
+export interface Received {
+  readonly topic: string;
+  /** The segment before the request id: the method, or `$proxy`. */
+  readonly method: string;
+  readonly requestId: string;
+  readonly text: string;
+  readonly isRetained: boolean;
+  reply(status: number | string, payload?: unknown): void;
+}
+
+export type TestModule = Awaited<ReturnType<typeof connectModule>>;
+
+interface ModuleOptions {
+  readonly url: string;
+  readonly id: string;
+  readonly isSubscribed?: boolean;
+  readonly answer?: (request: Received) => void;
+}
+
+/** The user name and the prefix of the topics are the id of the module. */
+export async function connectModule({ url, id, isSubscribed = true, answer }: ModuleOptions) {
+  const client = await mqtt.connectAsync(url, { username: id, password: `${id}-secret`, reconnectPeriod: 50 });
+  client.on('error', () => {});
+  const received: Received[] = [];
+  const takers: ((request: Received) => void)[] = [];
+  let taken = 0;
+  const take = () => {
+    const request = received[taken];
+    const taker = request && takers.shift();
+    if (!request || !taker) return;
+    taken += 1;
+    taker(request);
+  };
+  client.on('message', (topic, payload, { retain }) => {
+    const [method = '', requestId = ''] = topic.split('/').slice(-2);
+    const request: Received = {
+      ...{ topic, method, requestId, text: payload.toString(), isRetained: retain },
+      reply(status, body) {
+        const text =
+          body === undefined ? '' : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+        client.publish(`${id}/out/${status}/${requestId}`, text);
+      },
+    };
+    received.push(request);
+    take();
+    answer?.(request);
+  });
+  if (isSubscribed) await client.subscribeAsync(`${id}/in/#`);
+  return {
+    client,
+    received: received as readonly Received[],
+    /** The next request that has not been returned yet. */
+    next() {
+      const next = new Promise<Received>((resolve) => takers.push(resolve));
+      take();
+      return next;
+    },
+    publish: (topic: string, payload: string | Buffer, retain = false) =>
+      void client.publish(topic, payload, { retain }),
+    close: () => client.endAsync(true),
+  };
+}
+
+/** The proxy as deployed: a process with a configuration file. */
+interface EdgeProcess {
+  readonly child: ChildProcess;
+  readonly healthPort: number;
+  /** Resolves with the exit code, or the signal. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+interface ProcessOptions {
+  /** Shell commands or variables before the program. */
+  readonly shell?: string;
+  /** Options of Node.js. */
+  readonly node?: string;
+}
+
+export const edgeProgram = 'edge/dist/main.js';
+
+/** @param onLine gets each line of the log */
+async function startEdgeProcess(
+  file: string,
+  onLine: (line: Record<string, unknown>) => void,
+  { shell = '', node = '' }: ProcessOptions,
+): Promise<EdgeProcess> {
+  const command = `${shell} exec ${process.execPath} ${node} ${edgeProgram} --config ${file}`;
+  const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  let healthPort: unknown;
+  createInterface(child.stdout).on('line', (text) => {
+    const line: Record<string, unknown> = JSON.parse(text);
+    healthPort ??= line['healthPort'];
+    onLine(line);
+  });
+  await vi.waitUntil(() => healthPort !== undefined, { timeout: 120_000 });
+  return { child, ended, healthPort: Number(healthPort) };
+}
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
-export type Line = Readonly<Record<string, unknown>>;
+type Line = Readonly<Record<string, unknown>>;
 
 /** Response to a direct method, as a front door reads it. */
-export interface CallResult {
+interface CallResult {
   readonly status: number;
   readonly payload: Readonly<{ detail?: string; invoked?: string; status?: number; output?: Record<string, unknown> }>;
   /** Reason of the failure that a front door reports to the application. */
@@ -50,7 +152,6 @@ export interface TestEdgeOptions {
   readonly moduleId?: string;
   /** Sign in with a certificate in files, `device.pem` and `device.key` of the folder. */
   readonly hasCertificate?: boolean;
-  /** Start the proxy as a process. */
   readonly process?: ProcessOptions;
   /** WebSockets to the hub, whose authority is trusted everywhere. */
   readonly isNarrow?: boolean;
@@ -109,9 +210,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       },
       { id: 'camera', identity: 'camera', topics_methods_in: 'camera/in', topics_methods_out: 'camera/out' },
     ],
-    files: options.files ?? {},
-    limits: options.limits ?? {},
-    health: { host: '127.0.0.1', port: 0 },
+    ...{ files: options.files ?? {}, limits: options.limits ?? {}, health: { host: '127.0.0.1', port: 0 } },
     log: { level: 'debug' },
   };
   await writeFile(file, JSON.stringify(written), { mode: 0o600 });
@@ -152,7 +251,6 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       await writeFile(`${file}.next`, text, { mode: 0o600 });
       await rename(`${file}.next`, file);
     },
-    /** Starts the process again. */
     async restart() {
       program = await startProgram();
     },
@@ -161,7 +259,6 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
     ...{ folder, configuration, lines: lines as readonly Line[], readyz },
     ready: () =>
       vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
-    /** What it serves at `/metrics`. */
     async metrics() {
       const response = await ask('/metrics');
       expect(response.status).toBe(200);

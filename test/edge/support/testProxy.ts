@@ -34,10 +34,7 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
   const published: { topic: string; text: string }[] = [];
   const downloading: Downloading[] = [];
   const given = {
-    unsubscribed: '',
-    isConnected: true,
-    isFull: false,
-    limits,
+    ...{ unsubscribed: '', isConnected: true, isFull: false, limits },
     download: (async () => {
       throw new Error('no file is asked for');
     }) as FileInputs['download'],
@@ -81,7 +78,6 @@ export function startTestProxy(limits = { inFlight: 10, inFlightPerModule: 5 }) 
   };
 }
 
-/** The series of a metric of the edge proxy. */
 export function seriesOf(meter: ReturnType<typeof createMeter>, metric: string) {
   const found = meter.readings().find(({ name }) => name === metric);
   return [...(found?.read() ?? [])];

@@ -17,7 +17,7 @@ import type { Reply } from '../../../edge/src/modules/reply.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { prometheusNameOf } from '../../../scripts/metricsPage.ts';
 import { type FileServer, startFileServer } from '../../edge/support/fileServer.ts';
-import { parseMetrics } from '../../support/promText.ts';
+import { parseMetrics } from '../../support/prom.ts';
 import { type Points, shortKey, times } from '../support/points.ts';
 import { fixProcessNumbers, processNumbers } from './process.ts';
 

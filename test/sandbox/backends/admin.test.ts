@@ -100,10 +100,7 @@ it('the journal lists entries after a position and of a device, without tokens',
   expect(await entries(`?since=${mark}&deviceId=pump-1`)).toEqual([
     {
       ...about,
-      kind: 'http-request',
-      position: mark + 1,
-      method: 'POST',
-      path: '/query',
+      ...{ kind: 'http-request', position: mark + 1, method: 'POST', path: '/query' },
       headers: { 'x-svc-device-id': 'pump-1', ...headers },
       body,
     },

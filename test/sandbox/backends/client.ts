@@ -9,7 +9,6 @@ export interface Reply {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly json: unknown;
-  /** The first error of an error body. */
   readonly error:
     | { code: string; title: string; detail: string; id: string; meta: Record<string, unknown> }
     | undefined;

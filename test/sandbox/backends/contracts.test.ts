@@ -20,9 +20,7 @@ describe('an exchange', () => {
   const type = { model: 'svc.device', type: 'pump@2.0.0', properties: { serial: 'A1' } };
   const object = { objectId: guid(1), ...type, variables: {}, version: 1 };
   const created: Exchange = {
-    backend: 'informationModel',
-    method: 'POST',
-    path: `/object?owner=${guid(2)}`,
+    ...{ backend: 'informationModel', method: 'POST', path: `/object?owner=${guid(2)}` },
     requestHeaders: { 'x-svc-device-id': 'pump-1' },
     requestBody: '{"model":"svc.device","type":"pump","properties":{"serial":"A1","n":1e400}}',
     status: 201,

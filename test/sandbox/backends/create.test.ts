@@ -133,13 +133,8 @@ describe('related models', () => {
   it('are created with the object id, name and owner, the defaults and the mapped properties {S4.2 S5.6 S9.8}', async () => {
     await create({ ...pump, objectId: guid(1), name: 'North' });
     expect((await read(guid(1), 'svc.configuration')).json).toEqual({
-      name: 'North',
-      objectId: guid(1),
-      model: 'svc.configuration',
-      type: 'pump.settings@1.0.0',
-      properties: { reportInterval: 60, unit: 'bar', serial: 'A1' },
-      variables: {},
-      version: 1,
+      ...{ name: 'North', objectId: guid(1), model: 'svc.configuration', type: 'pump.settings@1.0.0' },
+      ...{ properties: { reportInterval: 60, unit: 'bar', serial: 'A1' }, variables: {}, version: 1 },
       ownerId: test.idOf('pump-1'),
       path: 'pump-1',
     });

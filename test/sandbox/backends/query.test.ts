@@ -37,9 +37,7 @@ it('a query finds neither other types, nor other models, nor other values {S9.7}
 it('after an update a query finds the new values and no longer the old ones', async () => {
   expect(await find({ properties: { location: 'hall' } })).toEqual([guid(1)]);
   await test.as('pump-1').im('PUT', `/objects/${guid(1)}/models/svc.device`, {
-    type: 'pump',
-    version: 1,
-    properties: { serial: 'A1', location: 'yard' },
+    ...{ type: 'pump', version: 1, properties: { serial: 'A1', location: 'yard' } },
   });
   expect(await find({ properties: { location: 'hall' } })).toEqual([]);
   expect(await find({ properties: { location: 'yard' } })).toEqual([guid(1)]);

@@ -105,9 +105,7 @@ describe('replacing an object model', () => {
   it('creates missing related models and answers their results', async () => {
     await test.admin('POST', '/types?model=svc.service', { typeId: 'pump.log', version: '1.0.0' });
     await test.admin('POST', '/types', {
-      typeId: 'logged-pump',
-      version: '1.0.0',
-      baseTypes: ['pump@2.0.0'],
+      ...{ typeId: 'logged-pump', version: '1.0.0', baseTypes: ['pump@2.0.0'] },
       relatedModels: { 'svc.service': { type: 'pump.log' } },
     });
     const { json } = await put({ type: 'logged-pump@1', version: 1, properties: { serial: 'A1' } });

@@ -23,14 +23,11 @@ export function plainService(hub: Hub, trust = true): iothub.Client {
   return iothub.Client.fromConnectionString(hub.serviceConnectionString, transport);
 }
 
-/** The private transport of a service client. */
 export const transportOf = (client: iothub.Client): object => Reflect.get(client, '_transport') as object;
 
-/** Send a text to a device. */
 export const send = (client: iothub.Client, deviceId: string, body: string): Promise<{ result?: unknown }> =>
   client.send(deviceId, new device.Message(body) as never);
 
-/** Append an event to partition 0. */
 export function append(hub: Hub, body: string | Buffer, fields: object = {}): void {
   hub.partitions[0]?.append((place) =>
     message.encode({
@@ -61,9 +58,7 @@ export function subscribe(
     ...handlers,
   };
   const subscription = client.subscribe('0', complete, {
-    startPosition: { offset: '-1' },
-    maxWaitTimeInSeconds: 1,
-    skipParsingBodyAsJson: true,
+    ...{ startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
     ...rest,
   });
   return {

@@ -1,0 +1,108 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Calls of the program that listens on a port of this machine. */
+export interface Calls {
+  readonly port: number;
+  readonly calls: number;
+  readonly inFlight: number;
+}
+
+const agent = new Agent({ keepAlive: true });
+const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';
+const headers = {
+  ...{ authorization: 'Bearer bench', 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+};
+
+/**
+ * Invokes the method `configure` of an object.
+ * @throws Error when the answer is not that of the device or module
+ */
+export const invoke = (port: number, objectId: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const path = `/objects/${objectId}/models/svc.device/methods/configure`;
+    const outgoing = request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      answer.on('end', () => {
+        if (text === '{"status":0,"output":{"rpm":1450}}') resolve();
+        else reject(new Error(`${answer.statusCode}: ${text.slice(0, 300)}`));
+      });
+    });
+    outgoing.on('error', reject).end(body);
+  });
+
+/**
+ * Invokes so many times, the n-th time on the object that `objectId` names.
+ * @returns the milliseconds that it took
+ */
+export async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: number) => string): Promise<number> {
+  const began = performance.now();
+  let next = 0;
+  const caller = async () => {
+    while (next < calls) {
+      next += 1;
+      await invoke(port, objectId(next));
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, caller));
+  return performance.now() - began;
+}
+
+/** Lets what answers calls hold its answers back. */
+export function createHolding() {
+  let isHolding = false;
+  const held: (() => void)[] = [];
+  let wanted = 0;
+  let allHeld = () => {};
+  let calling: Promise<unknown> = Promise.resolve();
+  return {
+    /** Gives the answer, at once or when it is released. */
+    answer(give: () => void) {
+      if (!isHolding) return give();
+      held.push(give);
+      if (held.length === wanted) allHeld();
+    },
+    /** Makes so many calls; resolves when all of them are held. */
+    async hold(calls: number, call: (nth: number) => Promise<void>): Promise<void> {
+      isHolding = true;
+      wanted = calls;
+      const all = new Promise<void>((resolve) => {
+        allHeld = resolve;
+      });
+      calling = Promise.all(Array.from({ length: calls }, (_, index) => call(index)));
+      await Promise.race([all, calling]);
+    },
+    async release(): Promise<void> {
+      isHolding = false;
+      for (const give of held.splice(0)) give();
+      await calling;
+    },
+  };
+}
+
+const type = JSON.stringify({
+  typeId: 'motor',
+  version: '1.0.0',
+  methods: { configure: { input: { rpm: { dataType: 'integer' }, reverse: { dataType: 'boolean' } } } },
+});
+
+/**
+ * Backends that answer as fast as they can: each object is a motor at the path that `pathOf` gives.
+ * @returns their port
+ */
+export async function startFastBackends(pathOf: (objectId: string) => string): Promise<number> {
+  const backends = createServer(({ url = '' }, response) => {
+    const [, objectId] = /^\/im\/objects\/([^/]+)/.exec(url) ?? [];
+    const object = () => ({ objectId, model: 'svc.device', type: 'motor@1.0.0', path: pathOf(objectId ?? '') });
+    const text = objectId === undefined ? type : JSON.stringify(object());
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+      .end(text);
+  });
+  backends.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve) => backends.listen(0, '127.0.0.1', resolve));
+  return (backends.address() as AddressInfo).port;
+}

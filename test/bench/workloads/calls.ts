@@ -1,0 +1,328 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServiceProcess } from '../../../sandbox/service/process.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { type Absolute, figure, type Row, ratios, row } from '../figures.ts';
+import { type Child, startChild } from '../processes/child.ts';
+import type { EdgeStageDescription } from '../processes/edgeStage.ts';
+import type { StageDescription } from '../processes/methodsStage.ts';
+import { cpuOf, type MethodsProgram, residentOf, startEdgeProxy, startMethodsProgram } from '../processes/program.ts';
+import type { Context, Measures, Opener, Workload } from './workload.ts';
+
+const devices = 200;
+const inFlight = 32;
+
+/** In each round the programs take turns so often: the machine's speed changes within a round, too. */
+const turns = 10;
+
+/** The faster one makes more calls, so that both are measured for seconds. */
+const callsOf = (program: 'front door' | 'bare', quick: boolean) =>
+  quick ? 100 : { 'front door': 250, bare: 750 }[program];
+const heldCallsOf = (quick: boolean) => (quick ? 200 : 1_000);
+
+/** A hub with devices and callers, and what else the programs need. */
+async function openStage() {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  const stage: Child<StageDescription> = await startChild('./methodsStage.ts', [
+    join(directory, 'hub'),
+    String(devices),
+  ]);
+  const programs: MethodsProgram[] = [];
+  return {
+    async start(...[program, build]: [program: 'front door' | 'bare', build?: string]) {
+      const started = await startMethodsProgram(program, stage.described, directory, { build });
+      programs.push(started);
+      return started;
+    },
+    /** CPU of so many calls, in µs. */
+    async cpuOfCalls({ pid, port }: MethodsProgram, calls: number): Promise<number> {
+      const before = cpuOf(pid);
+      await stage.call('run', { port, calls, inFlight });
+      return cpuOf(pid) - before;
+    },
+    /** Memory while so many calls are in flight, in MB. */
+    async memoryWith({ pid, port }: MethodsProgram, calls: number): Promise<number> {
+      await stage.call('hold', { port, calls });
+      const resident = residentOf(pid);
+      await stage.call('release');
+      return resident;
+    },
+    async close() {
+      await Promise.all(programs.map((program) => program.kill()));
+      await stage.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The front door of a build. */
+const ofDoor =
+  (quick: boolean): Opener =>
+  async (build) => {
+    const stage = await openStage();
+    try {
+      const door = await stage.start('front door', build);
+      const [calls, held] = [turns * callsOf('front door', quick), heldCallsOf(quick)];
+      return {
+        measure: async () => ({
+          'CPU of a call, µs': (await stage.cpuOfCalls(door, calls)) / calls,
+          [`memory, ${held} calls in flight, MB`]: await stage.memoryWith(door, held),
+        }),
+        close: stage.close,
+      };
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+  };
+
+export const methods: Workload = {
+  name: 'methods',
+  about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
+  async run({ quick, rounds, progress }) {
+    const heldCalls = heldCallsOf(quick);
+    const stage = await openStage();
+    const programs = new Map<'front door' | 'bare', MethodsProgram>();
+    const cpu: Record<'front door' | 'bare', number[]> = { 'front door': [], bare: [] };
+    const memory: string[] = [];
+    const held: number[] = [];
+    try {
+      for (const name of ['front door', 'bare'] as const) programs.set(name, await stage.start(name));
+      for (let round = 0; round <= rounds; round += 1) {
+        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+        const spent = { 'front door': 0, bare: 0 };
+        for (let turn = 0; turn < turns; turn += 1) {
+          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse()) {
+            spent[name] += await stage.cpuOfCalls(program, callsOf(name, quick));
+          }
+        }
+        if (round > 0) for (const [name] of programs) cpu[name].push(spent[name] / (turns * callsOf(name, quick)));
+      }
+      progress(`${heldCalls} calls in flight`);
+      for (const [name, program] of programs) {
+        const before = residentOf(program.pid);
+        const now = await stage.memoryWith(program, heldCalls);
+        if (name === 'front door') held.push(now);
+        memory.push(`${name}: ${before.toFixed(0)} MB before, ${now.toFixed(0)} MB with ${heldCalls} calls in flight`);
+      }
+    } finally {
+      await stage.close();
+    }
+    return {
+      rows: [
+        row('CPU, front door / bare handler', ratios(cpu['front door'], cpu.bare), '×', { atMost: 2 }),
+        row(`memory, ${heldCalls} calls in flight`, figure(held), 'MB'),
+      ],
+      absolute: (['front door', 'bare'] as const).map((program) => ({
+        program,
+        figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
+      })),
+      notes: memory,
+    };
+  },
+  versus: ({ quick }) => ({ '': ofDoor(quick) }),
+};
+
+const edgeInFlight = 200;
+const edgeCallsOf = (quick: boolean) => (quick ? 1_000 : 5_000);
+
+const perSecond = 'calls, /s';
+const [cpuOfProxy, cpuOfDoor] = ['CPU of the edge proxy, µs', 'CPU of the front door, µs'] as const;
+const held = `memory of the edge proxy, ${edgeInFlight} calls in flight, MB` as const;
+
+/** Front door and edge proxy of a build, and what is around them. */
+async function openChain(build: string, calls: number) {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  const stage: Child<EdgeStageDescription> = await startChild('./edgeStage.ts', [join(directory, 'hub')]);
+  const running: ServiceProcess[] = [];
+  const close = async () => {
+    await Promise.all(running.map((program) => program.kill()));
+    await stage.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const proxy = await startEdgeProxy(stage.described, directory, edgeInFlight, build);
+    running.push(proxy);
+    const door = await startMethodsProgram('front door', stage.described, directory, {
+      ...{ build, inFlightPerDevice: edgeInFlight },
+    });
+    running.push(door);
+    return {
+      /** Memory of the edge proxy before the first call, in MB. */
+      idle: residentOf(proxy.pid),
+      async measure() {
+        const before = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
+        const ms = await stage.call<number>('run', { port: door.port, calls, inFlight: edgeInFlight });
+        const after = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
+        await stage.call('hold', { port: door.port, calls: edgeInFlight });
+        const resident = residentOf(proxy.pid);
+        await stage.call('release');
+        return {
+          [perSecond]: (calls / ms) * 1000,
+          [cpuOfProxy]: (after[0] - before[0]) / calls,
+          [cpuOfDoor]: (after[1] - before[1]) / calls,
+          [held]: resident,
+        } satisfies Measures;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export const edge: Workload = {
+  name: 'edge',
+  about: `remote methods of one module through front door, hub, edge proxy and broker, ${edgeInFlight} in flight`,
+  async run({ quick, rounds: asked, progress }) {
+    const rounds = Math.ceil(asked / 2);
+    const calls = edgeCallsOf(quick);
+    const chain = await openChain(projectDirectory, calls);
+    const measured: Awaited<ReturnType<typeof chain.measure>>[] = [];
+    try {
+      for (let round = 0; round <= rounds; round += 1) {
+        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+        const one = await chain.measure();
+        if (round > 0) measured.push(one);
+      }
+    } finally {
+      await chain.close();
+    }
+    const of = (name: keyof (typeof measured)[number]) => figure(measured.map((one) => one[name]));
+    return {
+      rows: [
+        row('calls, whole chain', of(perSecond), '/s'),
+        row('CPU of the edge proxy for each call', of(cpuOfProxy), 'µs'),
+        row('CPU of the front door for each call', of(cpuOfDoor), 'µs'),
+        row(`memory of the edge proxy, ${edgeInFlight} calls in flight`, of(held), 'MB'),
+      ],
+      absolute: [],
+      notes: [`edge proxy: ${chain.idle.toFixed(0)} MB before the first call`],
+    };
+  },
+  versus: ({ quick }) => ({ '': (build) => openChain(build, edgeCallsOf(quick)) }),
+};
+
+const httpInFlight = 16;
+
+/** The faster one makes more calls, so that both are measured for seconds. */
+const httpCallsOf = (client: 'ours' | 'undici', { quick }: Pick<Context, 'quick'>) =>
+  quick ? 500 : { ours: 1_000, undici: 3_000 }[client];
+
+/** Our client of a build. */
+const ofClient =
+  (context: Context): Opener =>
+  async (build) => {
+    const backends = await startChild<{ port: number }>('./backends.ts', []);
+    const client = await startChild('../programs/calls.ts', ['ours'], build);
+    const calls = turns * httpCallsOf('ours', context);
+    return {
+      async measure() {
+        const cpu = await client.call<number>('post', { port: backends.described.port, calls, inFlight: httpInFlight });
+        return { 'CPU of a call, µs': cpu / calls };
+      },
+      close: async () => void (await Promise.all([backends.stop(), client.stop()])),
+    };
+  };
+
+export const http: Workload = {
+  name: 'http',
+  about: `POST 1 KiB, ${httpInFlight} in flight, our headers and deadline, beside undici’s Pool.request`,
+  async run({ quick, rounds, progress }) {
+    const backends = await startChild<{ port: number }>('./backends.ts', []);
+    const clients = {
+      ours: await startChild('../programs/calls.ts', ['ours']),
+      undici: await startChild('../programs/calls.ts', ['undici']),
+    };
+    const cpu: Record<keyof typeof clients, number[]> = { ours: [], undici: [] };
+    try {
+      for (let round = 0; round <= rounds; round += 1) {
+        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+        const names = Object.keys(clients) as (keyof typeof clients)[];
+        const spent = { ours: 0, undici: 0 };
+        for (let turn = 0; turn < turns; turn += 1) {
+          for (const name of names.reverse()) {
+            const load = { port: backends.described.port, calls: httpCallsOf(name, { quick }), inFlight: httpInFlight };
+            spent[name] += await clients[name].call<number>('post', load);
+          }
+        }
+        if (round > 0) for (const name of names) cpu[name].push(spent[name] / (turns * httpCallsOf(name, { quick })));
+      }
+    } finally {
+      await Promise.all([backends, clients.ours, clients.undici].map((child) => child.stop()));
+    }
+    return {
+      rows: [row('CPU, our client / undici', ratios(cpu.ours, cpu.undici), '×', { atMost: 1.6 })],
+      absolute: (['ours', 'undici'] as const).map((program) => ({
+        program,
+        figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
+      })),
+    };
+  },
+  versus: (context) => ({ '': ofClient(context) }),
+};
+
+/** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
+interface Walls {
+  readonly engine: number;
+  readonly pool: number;
+}
+
+const inFlights = [16, 100];
+const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });
+
+/** The engine of a build. */
+const ofEngine =
+  (inFlight: number, context: Context): Opener =>
+  async (build) => {
+    const program = await startChild('../programs/engine.ts', [], build);
+    return {
+      async measure() {
+        const { engine } = await program.call<Walls>('run', { ...work(context), inFlight, engineFirst: true });
+        return { 'wall, ms': engine };
+      },
+      close: () => program.stop(),
+    };
+  };
+
+export const keys: Workload = {
+  name: 'keys',
+  about: '10,000 messages, one partition, 1,000 devices, the engine alone, handlers of 0–5 ms (fixed seed)',
+  async run({ quick, rounds, progress }) {
+    const program = await startChild('../programs/engine.ts', []);
+    const rows: Row[] = [];
+    const absolute: Absolute[] = [];
+    try {
+      for (const inFlight of inFlights) {
+        const walls: Walls[] = [];
+        for (let round = 0; round <= Math.min(rounds, 5); round += 1) {
+          progress(`${inFlight} in flight: ${round === 0 ? 'warm-up' : `round ${round}`}`);
+          const measured = await program.call<Walls>('run', {
+            ...work({ quick }),
+            inFlight,
+            engineFirst: round % 2 === 0,
+          });
+          if (round > 0) walls.push(measured);
+        }
+        const [engine, pool] = [walls.map(({ engine }) => engine), walls.map(({ pool }) => pool)];
+        rows.push(
+          row(`wall, engine / promise pool, ${inFlight} in flight`, ratios(engine, pool), '×', { atMost: 1.1 }),
+        );
+        absolute.push({
+          program: `${inFlight} in flight`,
+          figures: [
+            { what: 'engine', figure: figure(engine), unit: 'ms' },
+            { what: 'pool', figure: figure(pool), unit: 'ms' },
+          ],
+        });
+      }
+    } finally {
+      await program.stop();
+    }
+    return { rows, absolute };
+  },
+  versus: (context) =>
+    Object.fromEntries(inFlights.map((inFlight) => [`${inFlight} in flight`, ofEngine(inFlight, context)])),
+};

@@ -1,0 +1,342 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startAzurite } from '../../../sandbox/methods/azurite.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { createBlobs } from '../../../src/deadLetters/blobs.ts';
+import { idOf, print } from '../../../src/deadLetters/deadLetter.ts';
+import { timing } from '../../../src/settings/constants.ts';
+import { letter } from '../../support/letters.ts';
+import { withConstants } from '../../support/processes.ts';
+import { figure, type Row, ratios, row } from '../figures.ts';
+import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
+import type { Served } from '../processes/hub.ts';
+import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
+import { anew, type Opener, type Workload } from './workload.ts';
+
+const devices = 1_000;
+const partitions = 4;
+const backlogOf = (quick: boolean) => (quick ? 50_000 : 1_000_000);
+
+export const backlog: Workload = {
+  name: 'backlog',
+  about: 'events that wait when the service starts, one in twenty ours',
+  async run({ quick, progress }) {
+    const messages = backlogOf(quick);
+    const { most, cpu, perSecond, memory } = await read(projectDirectory, messages, progress);
+    return {
+      rows: [
+        row('most resident memory', figure([most]), 'MB', { atMost: 200 }),
+        // The first third is start and warm-up. A quick run is over before there is a slope.
+        ...(quick ? [] : [slopeOf(memory.slice(memory.length / 3))]),
+      ],
+      absolute: [
+        {
+          program: 'service',
+          figures: [
+            { what: 'CPU', figure: figure([cpu]), unit: 'µs' },
+            { what: 'events', figure: figure([perSecond]), unit: '/s' },
+          ],
+        },
+      ],
+      notes: quick ? ['no slope: so few events are read within seconds'] : [],
+    };
+  },
+  versus: ({ quick, progress }) => ({
+    '': anew(async (build) => {
+      const { most, cpu, perSecond } = await read(build, backlogOf(quick), progress);
+      return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
+    }),
+  }),
+};
+
+/** What it costs to read so many events that wait. */
+async function read(build: string, messages: number, progress: (what: string) => void) {
+  const stage = await openStage(devices, partitions);
+  try {
+    progress(`${messages} events are written`);
+    await stage.hub.call('send', { kind: 'update', messages, devices, oneIn: 20 });
+    progress(`${messages} events are read`);
+    const began = performance.now();
+    const program = await stage.start({ program: 'service', build });
+    const memory: { readonly at: number; readonly megabytes: number }[] = [];
+    await untilAnswered(stage.hub, program, () => {
+      memory.push({ at: (performance.now() - began) / 60_000, megabytes: residentOf(program.pid) });
+    });
+    const perSecond = (messages / (performance.now() - began)) * 1000;
+    const [most, cpu] = [residentOf(program.pid, 'VmHWM'), cpuOf(program.pid) / messages];
+    const { faults } = await stage.hub.call<Served>('served');
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    return { most, cpu, perSecond, memory };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Least squares, in megabytes a minute. */
+function slopeOf(points: readonly { readonly at: number; readonly megabytes: number }[]): Row {
+  const mean = (read: (point: (typeof points)[number]) => number) =>
+    points.reduce((sum, point) => sum + read(point), 0) / points.length;
+  const [at, megabytes] = [mean((point) => point.at), mean((point) => point.megabytes)];
+  const above = mean((point) => (point.at - at) * (point.megabytes - megabytes));
+  return row('slope of it, later two thirds', figure([above / mean((point) => (point.at - at) ** 2)]), 'MB/min', {
+    atMost: 5,
+  });
+}
+
+/** No divisor of it is one of `oneIn`: each sends messages of ours. */
+const smallSenders = 997;
+
+const oneIn = 60;
+const held = 3_000;
+const smallOf = (quick: boolean) => (quick ? 240_000 : 1_000_000);
+
+export const smallEvents: Workload = {
+  name: 'small',
+  about: `events of 60 bytes, one in ${oneIn} ours; ${held} of these wait for a backend that is out`,
+  async run({ quick, progress }) {
+    const { resident, real, account } = await waitingIn(projectDirectory, smallOf(quick), progress);
+    return {
+      rows: [
+        row(`resident memory, ${held} waiting`, figure([resident]), 'MB'),
+        row('account of memory / heap and buffers', figure([account / real]), '×', { atLeast: 0.85, atMost: 1.15 }),
+      ],
+      absolute: [
+        {
+          program: 'service',
+          figures: [
+            { what: 'heap and buffers of what waits', figure: figure([real]), unit: 'MB' },
+            { what: 'account', figure: figure([account]), unit: 'MB' },
+          ],
+        },
+      ],
+    };
+  },
+  versus: ({ quick, progress }) => ({
+    '': anew(async (build) => {
+      const { resident, real, account } = await waitingIn(build, smallOf(quick), progress);
+      return { 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account };
+    }),
+  }),
+};
+
+/** In megabytes: all of it, what the messages that wait hold of heap and buffers, and what the service says that they hold. */
+async function waitingIn(build: string, messages: number, progress: (what: string) => void) {
+  const stage = await openStage(smallSenders, partitions);
+  const { hub, backends } = stage;
+  try {
+    progress(`${messages} events are written`);
+    await backends.call('outAfter', Math.ceil(messages / oneIn) - held);
+    await hub.call('send', { kind: 'update', messages, devices: smallSenders, oneIn, isSmall: true });
+    progress(`${messages} events are read`);
+    const program = await stage.start({
+      ...{ program: 'service', build, nodeOptions: ['--expose-gc', `--import=${onDemand}`] },
+    });
+    while ((await hub.call<number>('delivered')) < messages) {
+      program.requireAlive();
+      await sleep(100);
+    }
+    await untilQuiet(program.pid);
+    const resident = residentOf(program.pid);
+    const account = await accountOf(program);
+    const waiting = await heapAndBuffers(program);
+    await backends.call('outAfter', Number.MAX_SAFE_INTEGER);
+    await untilAnswered(hub, program);
+    await untilQuiet(program.pid);
+    const { faults } = await hub.call<Served>('served');
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    return { resident, account, real: waiting - (await heapAndBuffers(program)) };
+  } finally {
+    await stage.close();
+  }
+}
+
+const megabyte = 1024 * 1024;
+
+/** Collects garbage and writes what is left, whenever it is asked with a signal. */
+const onDemand = `data:text/javascript,${encodeURIComponent(`
+process.on('SIGUSR2', () => {
+  for (let times = 3; times > 0; times -= 1) gc();
+  const { heapUsed, external } = process.memoryUsage();
+  process.stdout.write(JSON.stringify({ bytesLeft: heapUsed + external }) + '\\n');
+});`)}`;
+
+async function heapAndBuffers({ pid, logFile, requireAlive }: RunningProgram): Promise<number> {
+  const said = () =>
+    [...readFileSync(logFile, 'utf8').matchAll(/"bytesLeft":(\d+)/g)].map(([, bytes]) => Number(bytes));
+  const before = said().length;
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    requireAlive();
+    const last = said();
+    if (last.length > before) return (last.at(-1) ?? 0) / megabyte;
+    await sleep(20);
+  }
+}
+
+async function accountOf({ url }: RunningProgram): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const parts = [...text.matchAll(/^device_messaging_held_bytes\{[^}]*\} (\S+)/gm)];
+  if (parts.length === 0) throw new Error('the service does not say how much it holds');
+  return parts.reduce((sum, [, bytes]) => sum + Number(bytes), 0) / megabyte;
+}
+
+/** That the first owner handles before it is killed. */
+const handledBefore = 2_000;
+const lettersOfOthers = 1_000;
+
+interface Case {
+  readonly store: 'file' | 'blob';
+  /** Killed before the messages come: an instance that has handled others. */
+  readonly owner?: 'killed';
+  /** Dead letters of other devices in the store. */
+  readonly letters?: number;
+  readonly program?: 'service' | 'usual';
+}
+
+const cases = {
+  'cold start, file': { store: 'file' },
+  'take-over, file': { store: 'file', owner: 'killed' },
+  'cold start, blob': { store: 'blob' },
+  'take-over, blob': { store: 'blob', owner: 'killed' },
+  'cold start, dead letters in blobs': { store: 'blob', letters: lettersOfOthers },
+  usual: { store: 'file', program: 'usual' },
+} as const satisfies Readonly<Record<string, Case>>;
+type Name = keyof typeof cases;
+const names = Object.keys(cases) as Name[];
+
+/** What it cost; CPU in µs for each message, from the start of the process on. */
+interface Caught {
+  readonly cpu: number;
+  readonly perSecond: number;
+  /** From the start of the process until the first reply. */
+  readonly firstReplySeconds: number;
+  readonly resident: number;
+  /** Requests to the store of all sorts. */
+  readonly storeRequests: number;
+}
+
+export const catchingUp: Workload = {
+  name: 'catchingUp',
+  about: '100,000 updates wait when the service starts, without an earlier owner and after one that was killed',
+  async run({ quick, rounds: asked, progress }) {
+    const messages = quick ? 2_000 : 100_000;
+    const rounds = quick ? 1 : Math.ceil(asked / 5);
+    const shorter = shorterIf(quick);
+    const caught = Object.fromEntries(names.map((name) => [name, [] as Caught[]])) as Record<Name, Caught[]>;
+    for (let round = 1; round <= rounds; round += 1) {
+      for (let turn = 0; turn < names.length; turn += 1) {
+        const name = names[(round + turn) % names.length] as Name;
+        progress(`round ${round} of ${rounds}: ${name}`);
+        const isUsual = name === 'usual'; // it takes its time
+        caught[name].push(await catchUp(cases[name], isUsual ? messages / 5 : messages, shorter));
+      }
+    }
+    const of = (name: Name, read: (one: Caught) => number) => caught[name].map(read);
+    const cpu = (above: Name, below: Name) =>
+      ratios(
+        of(above, (one) => one.cpu),
+        of(below, (one) => one.cpu),
+      );
+    const services = names.filter((name) => name !== 'usual');
+    return {
+      rows: [
+        row('CPU, usual / service', cpu('usual', 'cold start, file'), '×', { atLeast: 2.2 }),
+        row(
+          `CPU, with ${lettersOfOthers.toLocaleString('en')} dead letters in blobs / without`,
+          cpu('cold start, dead letters in blobs', 'cold start, blob'),
+          '×',
+          { atMost: 1.1 },
+        ),
+        row('CPU, blob / file, cold start', cpu('cold start, blob', 'cold start, file'), '×', { atMost: 1.1 }),
+        row('CPU, take-over / cold start, file', cpu('take-over, file', 'cold start, file'), '×'),
+        row('CPU, take-over / cold start, blob', cpu('take-over, blob', 'cold start, blob'), '×'),
+        ...services.map((name) => row(`messages, ${name}`, figure(of(name, ({ perSecond }) => perSecond)), '/s')),
+      ],
+      absolute: names.map((program) => ({
+        program,
+        figures: [
+          { what: 'CPU', figure: figure(of(program, (one) => one.cpu)), unit: 'µs' },
+          { what: 'messages', figure: figure(of(program, ({ perSecond }) => perSecond)), unit: '/s' },
+          { what: 'first reply after', figure: figure(of(program, (one) => one.firstReplySeconds)), unit: 's' },
+          { what: 'memory', figure: figure(of(program, ({ resident }) => resident)), unit: 'MB' },
+          { what: 'requests to the store', figure: figure(of(program, (one) => one.storeRequests)), unit: '' },
+        ],
+      })),
+    };
+  },
+  versus: ({ quick }) => {
+    const messages = quick ? 2_000 : 20_000;
+    const services = names.filter((name) => name !== 'usual');
+    return Object.fromEntries(services.map((name) => [name, ofCase(cases[name], messages, shorterIf(quick))]));
+  },
+};
+
+const ofCase = (one: Case, messages: number, constants: Environment): Opener =>
+  anew(async (build) => {
+    const caught = await catchUp(one, messages, constants, build);
+    return {
+      ...{ 'CPU, µs': caught.cpu, 'messages, /s': caught.perSecond, 'first reply, s': caught.firstReplySeconds },
+      'memory, MB': caught.resident,
+      'requests to the store': caught.storeRequests,
+    };
+  });
+
+/** An owner's partitions are taken from it when it has renewed nothing for so long. */
+const shorterIf = (quick: boolean) =>
+  quick ? withConstants({ timing: { expirySeconds: 3, checkpointSeconds: 1 } }) : {};
+
+type Environment = Readonly<Record<string, string>>;
+
+async function catchUp(
+  { store, owner, letters = 0, program = 'service' }: Case,
+  messages: number,
+  constants: Environment,
+  build?: string,
+): Promise<Caught> {
+  const stage = await openStage(2 * devices, partitions);
+  let requests = 0;
+  const azurite = store === 'blob' ? await startAzurite({ onRequest: () => (requests += 1) }) : undefined;
+  try {
+    if (azurite !== undefined) await writeLetters(azurite.connectionString, letters);
+    const inBlobs = azurite && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString };
+    const options = { program, environment: { ...constants, ...inBlobs }, ...(build && { build }) };
+    if (owner !== undefined) await ownAndDie(stage, options);
+    await stage.hub.call('send', { kind: 'update', messages, devices, atOnce: true });
+    requests = 0;
+    const began = performance.now();
+    // With files the next process finds those of the last one; with blobs it is another instance.
+    const running = await stage.start(options, store === 'file' ? 'first' : 'second');
+    let first: { readonly at: number; readonly done: number } | undefined;
+    await untilAnswered(stage.hub, running, (done) => {
+      first ??= { at: performance.now(), done };
+    });
+    const [ended, cpu, resident] = [performance.now(), cpuOf(running.pid), residentOf(running.pid)];
+    const { faults } = await stage.hub.call<Served>('served');
+    if (faults.length > 0) throw new Error(`${program} did the work wrong:\n  ${faults.join('\n  ')}`);
+    const { at, done } = first ?? { at: began, done: 0 };
+    return {
+      cpu: cpu / messages,
+      perSecond: ((messages - done) / (ended - at)) * 1000,
+      ...{ firstReplySeconds: (at - began) / 1000, resident, storeRequests: requests },
+    };
+  } finally {
+    await Promise.all([stage.close(), azurite?.close()]);
+  }
+}
+
+/** An instance that owns all partitions, has handled messages of other devices and written its checkpoints, and is killed. */
+async function ownAndDie(stage: Stage, options: Parameters<Stage['start']>[0]): Promise<void> {
+  const running = await stage.start(options, 'first');
+  await stage.hub.call('send', { kind: 'update', messages: handledBefore, devices, firstDevice: devices });
+  await untilAnswered(stage.hub, running);
+  await sleep((timing.checkpointSeconds + 1) * 1000);
+  await running.end('SIGKILL');
+}
+
+async function writeLetters(connectionString: string, count: number): Promise<void> {
+  if (count === 0) return;
+  const limits = { attemptMs: 60_000, attempts: 3, pauseMs: 200, verbMs: 200_000 };
+  const blobs = createBlobs({ account: connectionString, container: 'dead-letters', limits });
+  const letters = Array.from({ length: count }, (_, n) => letter(n, { deviceId: `other-${n % 50}` }));
+  await Promise.all(letters.map((one) => blobs.write(idOf(one), print(one))));
+}
