@@ -6,11 +6,11 @@ import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
 import { relatedModels } from '../src/objectModel/storedModel.ts';
 import { contentEncodings } from '../src/protocol/body.ts';
-import { type FailureCode, resultCodes } from '../src/protocol/vocabulary.ts';
 import { ackNames, commonProperties } from '../src/protocol/envelope.ts';
 import type { Generation } from '../src/protocol/event.ts';
 import { target as anyTarget, guid, integer, modelId, path, target, text, typeRef } from '../src/protocol/fields.ts';
 import type { Notification } from '../src/protocol/reply.ts';
+import { type FailureCode, resultCodes } from '../src/protocol/vocabulary.ts';
 import { messageLimits } from '../src/settings/constants.ts';
 import { contractPage } from './contractPage.ts';
 

@@ -3,9 +3,9 @@ import { isSegment } from '../protocol/fields.ts';
 import { keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Operation } from '../protocol/vocabulary.ts';
-import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 import type { Cache } from './cache.ts';
 import { path } from './percentEncoding.ts';
+import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 
 /** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;

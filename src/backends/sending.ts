@@ -2,10 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Course, Step } from '../observing/course.ts';
-import type { HttpMethod, Operation } from '../protocol/vocabulary.ts';
 import { derivedId } from '../protocol/event.ts';
-import { answerReader, type Elements, type Json, type Keys, keysOf, MalformedJson, pickSmall } from '../protocol/json.ts';
+import {
+  answerReader,
+  type Elements,
+  type Json,
+  type Keys,
+  keysOf,
+  MalformedJson,
+  pickSmall,
+} from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { HttpMethod, Operation } from '../protocol/vocabulary.ts';
 import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';

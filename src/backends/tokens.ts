@@ -5,7 +5,7 @@ import { NoToken, type ScopedTokens } from '../identity/identity.ts';
 import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createRequestRecords, createOpenRequests } from '../observing/callRecords.ts';
+import { createOpenRequests, createRequestRecords } from '../observing/callRecords.ts';
 import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
 import { policy } from './retryPolicy.ts';
 import { createTransport, TransportFailure } from './transport.ts';

@@ -4,7 +4,7 @@ import { openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport, TransportFailure } from '../backends/transport.ts';
-import { accessOf, type Access } from '../identity/access.ts';
+import { accessOf } from '../identity/access.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';

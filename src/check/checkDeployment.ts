@@ -7,7 +7,18 @@ import { useHubTransport } from '../hub/transport/hubTransport.ts';
 import { missingOfPlatform } from '../identity/identity.ts';
 import { readCertificate } from '../methods/certificate.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import { ConfigurationError, configDirectory, fileEffect, type MethodsSettings, readMethodsSettings, readSettings, type Settings, settingDocs, proxyVariables, unknownVariables } from '../settings/config.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  type MethodsSettings,
+  proxyVariables,
+  readMethodsSettings,
+  readSettings,
+  type Settings,
+  settingDocs,
+  unknownVariables,
+} from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { checkBackends } from './checkBackends.ts';

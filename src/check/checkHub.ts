@@ -11,9 +11,19 @@ import { checkpointPath, readCheckpointFile } from '../hub/stores/fileStore.ts';
 import { hubPlaceOf, type StoreSettings } from '../hub/stores/openStore.ts';
 import { accessOf, type EventsAccess } from '../identity/access.ts';
 import { isSecret } from '../identity/secretFiles.ts';
-import { diagnoseLookUp, diagnoseMethods, diagnoseService, diagnosisOf, isLasting, ofHub, ofIdentity, ofLookedUp, type ReadingDiagnosis } from '../observing/diagnosis.ts';
+import {
+  diagnoseLookUp,
+  diagnoseMethods,
+  diagnoseService,
+  diagnosisOf,
+  isLasting,
+  ofHub,
+  ofIdentity,
+  ofLookedUp,
+  type ReadingDiagnosis,
+} from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { isLookedUp, hubLoginOf, hubNameOf } from '../settings/derived.ts';
+import { hubLoginOf, hubNameOf, isLookedUp } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { failed } from './failed.ts';
 

@@ -4,7 +4,7 @@ import { within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { secretFiles } from '../settings/constants.ts';
-import { readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf, addSecret } from '../settings/secrets.ts';
+import { addSecret, readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secrets.ts';
 import { settingIn } from '../settings/table.ts';
 
 /** A secret in a file, which can change while the program runs (D397). */

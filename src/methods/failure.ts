@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Cancelled } from '../backends/deadline.ts';
 import type { HubError } from '../hub/methods/hubError.ts';
 import type { LogLines } from '../log/log.ts';
-import { shortened, Rejection } from '../protocol/rejection.ts';
 import { MalformedJson } from '../protocol/json.ts';
+import { Rejection, shortened } from '../protocol/rejection.ts';
 import { failures, type Invoked, type MethodFailure, type Reason } from '../protocol/vocabulary.ts';
 
 export interface FailureOptions {

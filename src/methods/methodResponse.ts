@@ -1,9 +1,18 @@
 import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { allKeys, answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
-import { effects, type Reason, type Invoked } from '../protocol/vocabulary.ts';
-import { effectTexts, Failure, type FailureOptions } from './failure.ts';
+import {
+  allKeys,
+  answerLimits,
+  type Json,
+  MalformedJson,
+  maxJsonDepth,
+  memberOf,
+  parseJson,
+  textIn,
+} from '../protocol/json.ts';
 import { placeIn } from '../protocol/rejection.ts';
+import { effects, type Reason } from '../protocol/vocabulary.ts';
+import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;

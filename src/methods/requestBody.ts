@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { createJoined } from '../backends/transport.ts';
-import { placeIn, quoted, Rejection } from '../protocol/rejection.ts';
 import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
+import { placeIn, quoted, Rejection } from '../protocol/rejection.ts';
 import { timeoutRange, timeoutRule } from './contract.ts';
 import { Failure } from './failure.ts';
 

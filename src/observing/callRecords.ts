@@ -1,7 +1,13 @@
 import { statusValue } from 'telemetry/meter.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { type BackendKey, backendNames, type HttpMethod, type Operation, type TransportFault } from '../protocol/vocabulary.ts';
+import {
+  type BackendKey,
+  backendNames,
+  type HttpMethod,
+  type Operation,
+  type TransportFault,
+} from '../protocol/vocabulary.ts';
 import { beginStep, type Course } from './course.ts';
 
 interface HttpRequest {
@@ -34,7 +40,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
   };
 }
 
-export type CallRecords = ReturnType<typeof createCallRecords>;
+type CallRecords = ReturnType<typeof createCallRecords>;
 
 /**
  * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.

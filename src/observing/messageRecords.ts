@@ -2,12 +2,19 @@ import { other } from 'telemetry/declaration.ts';
 import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import type { Arrival, Generation } from '../protocol/event.ts';
-import { backendNames, type ResultCode, resultCodes, type Delivery, type DropReason, type RefusalReason } from '../protocol/vocabulary.ts';
-import type { Reply } from '../protocol/reply.ts';
-import { firstOf, type Rejection } from '../protocol/rejection.ts';
 import type { Envelope } from '../protocol/envelope.ts';
+import type { Arrival, Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
+import { firstOf, type Rejection } from '../protocol/rejection.ts';
+import type { Reply } from '../protocol/reply.ts';
+import {
+  backendNames,
+  type Delivery,
+  type DropReason,
+  type RefusalReason,
+  type ResultCode,
+  resultCodes,
+} from '../protocol/vocabulary.ts';
 import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type CallTimes, type Course } from './course.ts';

@@ -5,7 +5,16 @@ import { logWarnings } from 'telemetry/log.ts';
 import type { LogText } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { useNetwork } from '../network/useNetwork.ts';
-import { ConfigurationError, configDirectory, fileEffect, type MethodsSettings, proxyVariables, type Settings, settingDocs, unknownVariables } from '../settings/config.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  type MethodsSettings,
+  proxyVariables,
+  type Settings,
+  settingDocs,
+  unknownVariables,
+} from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { openTraces } from '../tracing/openTraces.ts';

@@ -1,6 +1,6 @@
+import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { StoreKey, StoreOperation } from '../protocol/vocabulary.ts';
-import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 
 /** What is asked of a store by each of its methods. */
 type Verbs<Store> = { readonly [Method in keyof Store]: StoreOperation };

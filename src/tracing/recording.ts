@@ -1,6 +1,15 @@
 import { ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { AlwaysOnSampler, BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator, SamplingDecision, type SpanExporter, type SpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base';
+import {
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  SamplingDecision,
+  type SpanExporter,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
 import { within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type ProgramResource, resourceOf } from '../metrics/resource.ts';

@@ -4,8 +4,8 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { observeBackends } from '../../src/operations/gauges.ts';
-import { readingOf, recordingLog, courseOf } from '../support/observed.ts';
 import { silence } from '../hub/support/replying.ts';
+import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, scripted, serve, settings } from './harness.ts';
 

@@ -7,8 +7,7 @@ import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import type { TransportFault } from '../../src/protocol/vocabulary.ts';
-import { courseOf, recordingLog } from '../support/observed.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
+import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, openBackend, rejection } from './harness.ts';
 

@@ -108,7 +108,7 @@ describe('traces', () => {
     const read = ['src/tracing/openTraces.ts', 'src/metrics/signals.ts']
       .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
       .filter((name) => !/METRIC/.test(name))
-    .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
+      .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
     expect(new Set(read).size).toBeGreaterThan(7);
     for (const name of read) expect(variables).toContain(name);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultCodes, type Delivery } from '../../src/protocol/vocabulary.ts';
+import { type Delivery, resultCodes } from '../../src/protocol/vocabulary.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { problem, pumpAnswer, pumpId } from '../support/world.ts';

@@ -2,10 +2,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
-import { diagnoseService } from '../../src/observing/diagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { diagnoseService } from '../../src/observing/diagnosis.ts';
 import { plainService } from '../traps/support/plain.ts';
 
 // The official client against the sandbox hub: what an operator learns of a wrong connection string for replies.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startForAll, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import type { Invoked, Reason } from '../../src/protocol/vocabulary.ts';
+import type { Invoked } from '../../src/protocol/vocabulary.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';

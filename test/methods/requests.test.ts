@@ -7,8 +7,8 @@ import { errorsOf, Failure, failureFrom } from '../../src/methods/failure.ts';
 import { checkPath, routeOf } from '../../src/methods/requestHandler.ts';
 import { checkHttp, failureOfServer, serverLog } from '../../src/methods/server.ts';
 import { MalformedJson } from '../../src/protocol/json.ts';
-import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 
 // The rules for one request, without a server.
 

@@ -4,7 +4,16 @@ import { NoEndpoint } from '../../src/hub/endpoint/lookUp.ts';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { NoToken, noTokenTodo } from '../../src/identity/identity.ts';
-import { diagnoseLookUp, diagnoseMethods, diagnoseReading, diagnoseService, isRefusal, ofIdentity, ofLookedUp, storeFailureOf } from '../../src/observing/diagnosis.ts';
+import {
+  diagnoseLookUp,
+  diagnoseMethods,
+  diagnoseReading,
+  diagnoseService,
+  isRefusal,
+  ofIdentity,
+  ofLookedUp,
+  storeFailureOf,
+} from '../../src/observing/diagnosis.ts';
 import { StorageError } from '../../src/storage/storageCalls.ts';
 
 // One answer, several causes: what an operator is told names each that it can be.

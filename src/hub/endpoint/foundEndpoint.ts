@@ -3,9 +3,9 @@ import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { diagnoseLookUp, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { Consumer } from '../reading/consumer.ts';
-import { type EventEndpoint, isSameEndpoint, nameOf } from './lookUp.ts';
 import type { Ownerships } from '../reading/ownerships.ts';
 import type { CheckpointStore } from '../stores/checkpointStore.ts';
+import { type EventEndpoint, isSameEndpoint, nameOf } from './lookUp.ts';
 
 export interface FoundOptions {
   /** @throws NoEndpoint */

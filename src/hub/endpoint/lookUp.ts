@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
 import { within } from '../../concurrency/waiting.ts';
-import { amqpsPort, type HubLogin, hubNameOf, hubLoginOf } from '../../settings/derived.ts';
 import type { Settings } from '../../settings/config.ts';
+import { amqpsPort, type HubLogin, hubLoginOf, hubNameOf } from '../../settings/derived.ts';
 import { overWebSockets } from '../transport/hubTransport.ts';
 
 /** Where the events of a hub are read. A failover of the hub changes it. */

@@ -1,12 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { createJoined } from '../../backends/transport.ts';
 import type { ServiceAccess } from '../../identity/access.ts';
-import type { ScopedTokens } from '../../identity/identity.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../identity/secretFiles.ts';
-import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 import { openPool } from '../../network/pool.ts';
+import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import { newServiceClient, noRetry } from '../replies/serviceSdk.ts';
+import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
   readonly device: string;

@@ -1,8 +1,13 @@
-import { BlobSASPermissions, BlobServiceClient, generateBlobSASQueryParameters, SASProtocol, type UserDelegationKey } from '@azure/storage-blob';
+import {
+  BlobSASPermissions,
+  BlobServiceClient,
+  generateBlobSASQueryParameters,
+  SASProtocol,
+  type UserDelegationKey,
+} from '@azure/storage-blob';
 import { isSecret, type Secret } from '../../identity/secretFiles.ts';
 import { type ContainerAccess, clientOptions, containerIn } from '../../storage/containerIn.ts';
-import { answerOf, createStorageCalls, StorageError, sleep } from '../../storage/storageCalls.ts';
-import type { AccountAccess } from '../../identity/access.ts';
+import { answerOf, createStorageCalls, StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {

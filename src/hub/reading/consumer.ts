@@ -7,11 +7,10 @@ import { createTroubles } from '../../log/troubles.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
-import { createHubWatch, type PartitionState, partitionStateOf, missingOf, silentMsAt } from './hubWatch.ts';
+import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
 import { createOwnerships } from './ownerships.ts';
+import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
-import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
-import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */

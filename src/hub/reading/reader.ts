@@ -1,4 +1,4 @@
-import { type EventHubConsumerClient, type EventPosition, earliestEventPosition, type Subscription } from '@azure/event-hubs';
+import { type EventHubConsumerClient, earliestEventPosition, type Subscription } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';

@@ -1,5 +1,4 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
-import type { DeviceWork, PartitionContents } from '../../engine/partition/contents.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../../engine/partition/partition.ts';
 import { storeFieldsOf } from '../../observing/diagnosis.ts';

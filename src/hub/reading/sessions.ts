@@ -1,14 +1,14 @@
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/partition/intake.ts';
-import { noMeter, type Meter } from '../../metrics/meter.ts';
-import { diagnosisOf, storeFieldsOf, ofHub } from '../../observing/diagnosis.ts';
-import type { Ownership, CheckpointStore } from '../stores/checkpointStore.ts';
-import type { EventHubConnection } from './eventHubConnection.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progress/tracked.ts';
 import type { LogText } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { type Meter, noMeter } from '../../metrics/meter.ts';
+import { diagnosisOf, ofHub, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { Taps } from '../../tap/taps.ts';
+import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
+import type { EventHubConnection } from './eventHubConnection.ts';
 import { createGapReports } from './gaps.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { PartitionReaderOptions } from './reader.ts';

@@ -2,6 +2,7 @@ import { within } from '../../concurrency/waiting.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Meter } from '../../metrics/meter.ts';
+import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Settings } from '../../settings/config.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
@@ -10,7 +11,6 @@ import { createSender } from './sender.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { createRateLimit, createSendQueue } from './sendQueue.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
-import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
 import type { Client } from './serviceSdk.ts';
 
 interface ReplySettings extends Pick<Settings['replies'], 'sendsPerMinute'> {

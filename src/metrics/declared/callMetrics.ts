@@ -1,5 +1,17 @@
 import { closed, open } from 'telemetry/declaration.ts';
-import { type BackendKey, backendNames, httpMethods, operations, transportFaults, failures, hubFailures, type Reason, storeFaults, storeOperations, stores } from '../../protocol/vocabulary.ts';
+import {
+  type BackendKey,
+  backendNames,
+  failures,
+  httpMethods,
+  hubFailures,
+  operations,
+  type Reason,
+  storeFaults,
+  storeOperations,
+  stores,
+  transportFaults,
+} from '../../protocol/vocabulary.ts';
 import { counter, gauge, histogram, requestBuckets, updowncounter } from './declare.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);

@@ -1,5 +1,5 @@
 import { closed, open } from 'telemetry/declaration.ts';
-import { faults, type ResultCode, resultCodes, dropReasons, refusalReasons } from '../../protocol/vocabulary.ts';
+import { dropReasons, faults, type ResultCode, refusalReasons, resultCodes } from '../../protocol/vocabulary.ts';
 import { counter, gauge, histogram, longBuckets, requestBuckets, updowncounter } from './declare.ts';
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');
