@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { expect, onTestFinished, test } from 'vitest';
+import type { IdleRules } from '../src/limits/idle.ts';
+import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
+import { serviceClient, serviceMessage } from './support/clients.ts';
+import { hubForTest } from './support/sharedHub.ts';
+
+// What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
+
+const devices = [{ deviceId: 'pump-1' }];
+const start = (idle: Partial<IdleRules> = {}) =>
+  hubForTest({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
+
+const expectEnd = ({ error }: { error?: unknown }, condition: string, description: string) =>
+  expect(error).toMatchObject({ condition, description: expect.stringContaining(description) });
+
+test('the hub announces its idle time-out and the number of sessions it allows', async () => {
+  const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
+  expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
+});
+
+test('the official event client, which seldom asks about the hub, is disconnected in between and reconnects', async () => {
+  const hub = await start({ unusedConnection: 1000 });
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  onTestFinished(() => client.close());
+  expect(await client.getPartitionIds()).toEqual(['0']);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  expect(await client.getPartitionIds()).toEqual(['0']);
+});
+
+test('a connection without links other than those of $cbs is closed', async () => {
+  const hub = await start({ unusedConnection: 2000 });
+  const used = await eventReceiver(hub);
+  const connection = await bareConnection(hub);
+  const closed = once(connection, 'connection_close');
+  expect(await putToken(hub, connection, 'events')).toBe(202);
+  await closed;
+  expectEnd(connection, 'amqp:connection:forced', 'it did not have any active links in the past 2000 milliseconds.');
+  expect(used.connection.is_open()).toBe(true);
+});
+
+test('a connection whose last link has ended is closed after a time of its own', async () => {
+  const hub = await start({ abandonedConnection: 300 });
+  const { connection, receiver } = await eventReceiver(hub);
+  const closed = once(connection, 'connection_close');
+  receiver.close();
+  await closed;
+  expectEnd(connection, 'amqp:connection:forced', 'it did not have any active links in the past 300 milliseconds.');
+});
+
+test('the official service client reconnects when its connection was closed before its first message', async () => {
+  const hub = await start({ unusedConnection: 300 });
+  const client = serviceClient(hub);
+  onTestFinished(() => client.close().then(() => undefined));
+  // A machine that is slow may not get as far in time as a link, or even as far as being open, and then is closed again.
+  await expect.poll(() => client.open().then(() => true, String)).toBe(true);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  const sent = () => client.send('pump-1', serviceMessage('late')).then(() => true, String);
+  await expect.poll(sent).toBe(true);
+  expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+});
+
+test('a silent official producer loses its link but not its connection, and sends again', async () => {
+  const hub = await start({ publisher: 2000 });
+  const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
+    retryOptions: { retryDelayInMs: 10 },
+  });
+  onTestFinished(() => producer.close());
+  await producer.sendBatch([{ body: 'first' }]);
+  const before = hub.counters().links;
+  await expect.poll(() => hub.counters().links).toBe(before - 1);
+  await producer.getPartitionIds(); // an answer on the same connection: the client knows by now, and loses no batch to the old link
+  expect(hub.counters().connections.events).toBe(1);
+  await producer.sendBatch([{ body: 'second' }]);
+  expect(hub.counters().appended).toBe(2);
+});
+
+test('a silent producer is detached with the reason', async () => {
+  const hub = await start({ publisher: 1000 });
+  const connection = await bareConnection(hub);
+  await putToken(hub, connection, 'events', 'iothubowner');
+  const sender = connection.open_sender({ target: hub.name, name: 'quiet' });
+  await once(sender, 'sender_close');
+  expectEnd(
+    sender,
+    'amqp:link:detach-forced',
+    "The link 'quiet' is force detached by the broker due to errors occurred in publisher(quiet). Detach origin: AmqpEventHubPublisher.IdleTimerExpired: Idle timeout: 00:00:01.",
+  );
+});
+
+test('a silent service is detached from its link to devices, and its connection stays', async () => {
+  const hub = await start({ devicebound: 2000 });
+  const sender = await serviceLink(hub);
+  const closed = once(sender, 'sender_close');
+  expect(await outcomeOf(sender, toDevice('pump-1'))).toBe('accepted');
+  await closed;
+  expectEnd(sender, 'amqp:link:detach-forced', 'Idle timeout: 00:00:02.');
+  expect(sender.connection.is_open()).toBe(true);
+});
+
+test('a silent official service client loses its link, and reconnects for its next message', async () => {
+  const hub = await start({ devicebound: 1000 });
+  const client = serviceClient(hub);
+  onTestFinished(() => client.close().then(() => undefined));
+  await client.send('pump-1', serviceMessage('first'));
+  // It closes the connection with its link.
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  await expect.poll(() => client.send('pump-1', serviceMessage('second')).then(() => true, String)).toBe(true);
+  expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
+});
