@@ -208,7 +208,7 @@ export const ofFrontDoor = (places: Places): SettingRows => ({
   METHODS_TLS_CERTIFICATE_FILE: [places.certificate[0], ['createServer 0.tls.cert', places.certificate[1]]],
   METHODS_TLS_KEY_FILE: [places.key[0], ['createServer 0.tls.key', places.key[1]]],
   METHODS_EDGE_MODULE: ['proxy-1', ['createInvoke 0.edgeModule', 'proxy-1']],
-  METHODS_DRAIN_SECONDS: ['37', ['drain 0.drainMs', 37_000]],
+  METHODS_DRAIN_SECONDS: ['37', ['endsWithin 1', 36_500]],
   STORE_CONNECTION_STRING: [account('zero')],
   METHODS_FILES_CONNECTION_STRING: [account('three'), ['createFileStorage 0.account', account('three')]],
   METHODS_FILES_CONTAINER: ['files', ['createFileStorage 0.container', 'files']],
