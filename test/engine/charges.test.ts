@@ -122,6 +122,17 @@ describe('the charge of a message', () => {
     expect(budget.answers.inFlight()).toEqual(none);
   });
 
+  it('takes its room for answers with it when only replies to full queues are left', async () => {
+    const { budget, stays, endBoth } = await two();
+    void stays[0].takeForAnswers(9_000);
+    const before = budget.sleeping.taken().bytes;
+    stays[0].sleeps(() => {});
+    expect(budget.answers.inFlight()).toEqual(none);
+    expect(budget.sleeping.taken().bytes - before).toBeGreaterThanOrEqual(9_100);
+    await endBoth();
+    expect(budget.sleeping.taken()).toEqual(none);
+  });
+
   it('has no room for answers that comes when the message is over', async () => {
     const { budget, stays, end } = await two();
     void stays[0].takeForAnswers(9_000);
