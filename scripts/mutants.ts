@@ -71,7 +71,9 @@ function ownFaults() {
     )
     .filter(({ file }) => isChosen(file))
     .map((fault) => ({
-      ...{ name: fault.fault, file: fault.file, text: withFault(readFileSync(fault.file, 'utf8'), fault) },
+      name: fault.fault,
+      file: fault.file,
+      text: withFault(readFileSync(fault.file, 'utf8'), fault),
     }));
   const count = Number(values.some ?? chosen.length);
   return drawn(chosen, count, seed(), ({ name, file }) => `${file}: ${name}`);

@@ -209,7 +209,9 @@ test('the admin client sends ids, bodies and queries, and gives what the hub ans
 
 test('the admin client gives the sentence of a refusal, and its status', async () => {
   await expect(admin.addDevice({ deviceId: 'pump-1' })).rejects.toMatchObject({
-    ...{ name: 'HubRefused', status: 409, message: 'A device of this id exists already.' },
+    name: 'HubRefused',
+    status: 409,
+    message: 'A device of this id exists already.',
   });
   await expect(admin.clearFault('none')).rejects.toMatchObject({ status: 404 });
 });

@@ -292,7 +292,9 @@ describe('a device over AMQP', () => {
     const message = (n: number) => ({ system: {}, properties: {}, body: Buffer.from(String(n)) });
     for (const n of [1, 2, 3]) hub.devicebound.enqueue('pump-1', message(n), 'service');
     const receiver = (await loggedIn()).open_receiver({
-      ...{ source: '/devices/pump-1/messages/devicebound', credit_window: 0, autoaccept: false },
+      source: '/devices/pump-1/messages/devicebound',
+      credit_window: 0,
+      autoaccept: false,
     });
     const got: string[] = [];
     receiver.on('message', ({ message }: EventContext) => got.push(message?.body.content.toString()));

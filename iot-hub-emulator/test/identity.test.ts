@@ -52,7 +52,10 @@ describe('the official clients with the token', () => {
     expect(await run(await federated(worker), 'send', 'pump-1', 'hello')).toBe('MessageEnqueued');
     expect(hub.devicebound.pending('pump-1')).toMatchObject([{ body: Buffer.from('hello') }]);
     expect(authority.requests.at(-1)).toEqual({
-      ...{ by: 'federation', clientId: worker.clientId, resource: 'https://iothubs.azure.net', granted: true },
+      by: 'federation',
+      clientId: worker.clientId,
+      resource: 'https://iothubs.azure.net',
+      granted: true,
     });
   });
 

@@ -94,7 +94,10 @@ test('the package has types, and each official client works with it, without an 
 
 test('npx runs a hub, which prints its connection strings and the file of its authority, and keeps its keys out of git', async () => {
   const hub = spawn('npx', ['--no-install', 'iot-hub-emulator', '--device', 'pump-1'], {
-    ...{ cwd: project, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: project,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(hub, 'exit');
   const printed: string[] = [];

@@ -52,7 +52,10 @@ async function nineMessages(sandbox: Sandbox, { waitMs, signal, restarts }: Cour
   const problems: string[] = [];
   try {
     for (const message of liveMessages({
-      ...{ run, deviceId: 'otherwise-1', firstId: randomUUID(), secondId: randomUUID() },
+      run,
+      deviceId: 'otherwise-1',
+      firstId: randomUUID(),
+      secondId: randomUUID(),
     })) {
       signal.throwIfAborted();
       if (restarts && message.message === restartedBefore) {

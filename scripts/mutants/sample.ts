@@ -53,7 +53,9 @@ export async function sample(count: number, seed: string): Promise<Mutant[]> {
 async function mutantsOf(file: string): Promise<Mutant[]> {
   const content = readFileSync(file, 'utf8');
   const { mutants } = await new Instrumenter(silent).instrument([{ name: file, mutate: true, content }], {
-    ...{ plugins: null, excludedMutations: [], ignorers: [] },
+    plugins: null,
+    excludedMutations: [],
+    ignorers: [],
   });
   const starts = [0, ...[...content.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const at = ({ line, column }: { readonly line: number; readonly column: number }) => (starts[line] ?? 0) + column;

@@ -27,7 +27,10 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     ...{ everyMs: 4_000, scrapes: 30, fires: ['EdgeBrokerUnstable'] },
     async trouble({ broker, ended }) {
       const client = mqtt.connect(broker.url, {
-        ...{ clientId, username: 'edge-proxy', password: 'edge-proxy-secret', reconnectPeriod: 100 },
+        clientId,
+        username: 'edge-proxy',
+        password: 'edge-proxy-secret',
+        reconnectPeriod: 100,
       });
       client.on('error', () => {});
       ended.addEventListener('abort', () => client.end(true));

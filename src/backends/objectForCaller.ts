@@ -59,5 +59,7 @@ async function objectIn(data: Buffer, objectId: string, model: string): Promise<
 }
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  ...{ kind: 'unavailable', problem, retryAfter },
+  kind: 'unavailable',
+  problem,
+  retryAfter,
 });

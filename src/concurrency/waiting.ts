@@ -72,6 +72,9 @@ export async function endsWithin(promise: Promise<unknown>, ms: number): Promise
   }
 }
 
+/** Not that of `node:timers/promises`, which takes no part in virtual time. */
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
 /** Resolves after `ms`, or when `ended` is aborted. */
 export function pause(ms: number, ended: AbortSignal): Promise<void> {
   if (ended.aborted) return Promise.resolve();

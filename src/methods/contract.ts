@@ -117,7 +117,11 @@ const jsonSchema = (schema: z.ZodType): object => {
 };
 
 const inPath = (name: string, about: string, schema: object) => ({
-  ...{ name, in: 'path', required: true, description: about, schema },
+  name,
+  in: 'path',
+  required: true,
+  description: about,
+  schema,
 });
 const inHeader = (name: string, about: string) => ({
   ...{ name, in: 'header', description: about, schema: { type: 'string' } },

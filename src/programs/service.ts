@@ -68,7 +68,17 @@ export async function startService(
     failedOver = resolve;
   });
   const consumer = await createReading(settings, {
-    ...{ instance, access, handling, overall, backlog, log, troubles, meter, stores, taps, failedOver },
+    instance,
+    access,
+    handling,
+    overall,
+    backlog,
+    log,
+    troubles,
+    meter,
+    stores,
+    taps,
+    failedOver,
   });
 
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);

@@ -74,7 +74,9 @@ export const healthAddress = ({ host, port }: Settings['http']) => ({
 });
 
 export const proxiesIn = ({ httpsProxy, httpProxy, noProxy }: Settings['network']): ProxyVariables => ({
-  ...{ https: httpsProxy, http: httpProxy, except: noProxy },
+  https: httpsProxy,
+  http: httpProxy,
+  except: noProxy,
 });
 
 /** A part of a connection string; empty without it. */

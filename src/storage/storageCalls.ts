@@ -1,4 +1,5 @@
 import type { RestError } from '@azure/storage-blob';
+import { sleep } from '../concurrency/waiting.ts';
 import type { Container } from './containerIn.ts';
 
 export interface CallLimits {
@@ -35,9 +36,6 @@ const isRefusal = (status: number | undefined): boolean => status === 401 || sta
 
 /** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
 export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
-
-/** Not that of `node:timers/promises`, which takes no part in virtual time. */
-export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** What an account has said, as the error of its client has it. */
 export function answerOf(error: unknown) {

@@ -33,7 +33,11 @@ type Answering = ReturnType<typeof answering>;
 
 const asCaller = ({ readObject }: Answering) =>
   readObject(objectId, 'svc.device', {
-    ...{ token: 'theirs', isKnown: true, correlationId: 'c', course: courseOf(), deadline: callOf().deadline },
+    token: 'theirs',
+    isKnown: true,
+    correlationId: 'c',
+    course: courseOf(),
+    deadline: callOf().deadline,
   });
 
 it.each<[what: string, data: string, use: (one: Answering) => unknown]>([

@@ -7,7 +7,10 @@ const time = (second: number) => new Date(at(second)).toISOString();
 
 it('A partition that an instance lost may repeat messages without a checkpoint, and those handled while the store failed', async () => {
   const lost = {
-    ...{ msg: 'another instance reads this partition now', partition: '1', time: time(9), noticedBy: 'checkpoint' },
+    msg: 'another instance reads this partition now',
+    partition: '1',
+    time: time(9),
+    noticedBy: 'checkpoint',
   };
   const interruptions = revocationsIn([{ msg: 'partition released', partition: '2', time: time(9) }, lost]);
   const handled = { id: 'a', code: 'ok', dropped: 0, remarks: 0 };

@@ -49,7 +49,11 @@ const replies: Told[] = [
 
 const codes: Record<string, string> = { x: 'operation_not_supported', u: 'http_response_error' };
 const handled: Handled[] = sent.map(({ id }) => ({
-  ...{ id, partition: '0', code: codes[id] ?? 'ok', dropped: 0, remarks: 0 },
+  id,
+  partition: '0',
+  code: codes[id] ?? 'ok',
+  dropped: 0,
+  remarks: 0,
 }));
 
 const stored: State = {

@@ -30,7 +30,13 @@ device_messaging_replies_total{device_messaging_result="throttled"} 0
 device_messaging_replies_duration_count 4
 `;
 const summary = {
-  ...{ msg: 'stopped', succeeded: 2, failed: 3, parked: 1, notParked: 1, repliesDelivered: 4, repliesDropped: 1 },
+  msg: 'stopped',
+  succeeded: 2,
+  failed: 3,
+  parked: 1,
+  notParked: 1,
+  repliesDelivered: 4,
+  repliesDropped: 1,
 };
 
 describe('What a process counts', () => {

@@ -3,11 +3,17 @@ import { caughtInOutages } from './outages.ts';
 
 const at = (second: number) => new Date(second * 1000).toISOString();
 const out = (second: number, backend: string) => ({
-  ...{ time: at(second), backend, msg: 'backend is out, calls to it wait' },
+  time: at(second),
+  backend,
+  msg: 'backend is out, calls to it wait',
 });
 const back = (second: number, backend: string) => ({ time: at(second), backend, msg: 'backend is back' });
 const handled = (second: number, id: string, seconds: number, code = 'timeout_exceeded') => ({
-  ...{ time: at(second), correlationId: id, code, ms: seconds * 1000, msg: 'handled' },
+  time: at(second),
+  correlationId: id,
+  code,
+  ms: seconds * 1000,
+  msg: 'handled',
 });
 
 it('A time-out is explained only by an outage during the message', () => {

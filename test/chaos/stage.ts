@@ -187,7 +187,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     }
 
     const lists: Pick<Stage, 'interruptions' | 'fatalEnds' | 'cuts' | 'clockErrors' | 'storeTroubles'> = {
-      ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
+      interruptions: [],
+      fatalEnds: [],
+      cuts: [],
+      clockErrors: [],
+      storeTroubles: [],
     };
 
     const rotation = options.storage && createRotation(join(directory, 'secrets'), hub, backends, options.storage);

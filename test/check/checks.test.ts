@@ -175,7 +175,10 @@ describe('the hub', () => {
 
 describe('checkpoints', () => {
   const extent = (partitionId: string, first: number, last: number, isEmpty = false) => ({
-    ...{ partitionId, beginningSequenceNumber: first, lastEnqueuedSequenceNumber: last, isEmpty },
+    partitionId,
+    beginningSequenceNumber: first,
+    lastEnqueuedSequenceNumber: last,
+    isEmpty,
   });
   const extents = [extent('0', 10, 19), extent('1', 5, 9), extent('2', 7, 6, true)];
   const judged = (at: Record<string, number>, startPosition: 'earliest' | 'latest' = 'earliest') =>
@@ -268,10 +271,8 @@ describe('what cannot be reached, for each that is asked', () => {
 
 it('too many open files are no fault of what was asked', () =>
   expect(unanswered('a backend', 'too many open files: connect EMFILE', 'TYPE_REGISTRY_URL')).toMatchObject({
-    ...{
-      found: expect.stringContaining('(ulimit -n)'),
-      todo: expect.stringMatching(/^the limit is that of this process/),
-    },
+    found: expect.stringContaining('(ulimit -n)'),
+    todo: expect.stringMatching(/^the limit is that of this process/),
   }));
 
 describe('the container of checkpoints', () => {

@@ -58,7 +58,10 @@ const members: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'Svc.Device.Created': { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
   'Svc.Device.Updated': { type: 'pump', version: 1 },
   'Svc.Device.SyncModel': {
-    ...{ objectId: pumpId, model: 'svc.device', references: ['contains'], related: ['svc.configuration'] },
+    objectId: pumpId,
+    model: 'svc.device',
+    references: ['contains'],
+    related: ['svc.configuration'],
   },
 };
 

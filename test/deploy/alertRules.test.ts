@@ -28,10 +28,16 @@ const [rulesOfServer, rulesOfEdge] = files;
 /** With the file whose rules are for them. */
 const recorded = [
   ...Object.entries(episodes).map(([name, { fires, before, environment }]) => ({
-    ...{ name, fires, file: rulesOfServer, startsInTrouble: before !== undefined || environment !== undefined },
+    name,
+    fires,
+    file: rulesOfServer,
+    startsInTrouble: before !== undefined || environment !== undefined,
   })),
   ...Object.entries(edgeEpisodes).map(([name, { fires }]) => ({
-    ...{ name, fires, file: rulesOfEdge, startsInTrouble: false },
+    name,
+    fires,
+    file: rulesOfEdge,
+    startsInTrouble: false,
   })),
 ];
 

@@ -31,7 +31,9 @@ it('the deployment manifest keeps to what the agent of IoT Edge takes', () => {
     expect(() => JSON.parse(module.settings.createOptions)).not.toThrow();
   }
   expect(options.HostConfig).toMatchObject({
-    ...{ ReadonlyRootfs: true, CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'] },
+    ReadonlyRootfs: true,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
   });
 });
 

@@ -57,7 +57,9 @@ export async function ask(
     const said = await promtool('test', 'rules', file);
     const found = said.matchAll(/expr: ("(?:[^"\\]|\\.)*"), time: (?:(\d+)h)?(?:(\d+)m)?\S*,?\s+exp:.*\s+got:(.*)/g);
     const answers = [...found].map(([, expression = '""', hours = '0', rest = '0', samples = '']) => ({
-      ...{ expression: JSON.parse(expression) as string, minute: Number(hours) * 60 + Number(rest), samples },
+      expression: JSON.parse(expression) as string,
+      minute: Number(hours) * 60 + Number(rest),
+      samples,
     }));
     if (said.startsWith('failed') && answers.length === 0) throw new Error(said);
     return answers;

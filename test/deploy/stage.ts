@@ -57,7 +57,9 @@ export async function stageWithIdentity(directory: string): Promise<Stage> {
     federatedToken: `projected-${randomUUID()}`,
   };
   const authority = await startAuthority({
-    ...{ directory: hubDirectory, principals: [principal], resources: [...platform, ...Object.values(backendScopes)] },
+    directory: hubDirectory,
+    principals: [principal],
+    resources: [...platform, ...Object.values(backendScopes)],
   });
   const rights = { [principal.objectId]: ['messageSend', 'routedListen'] as const };
   const hub = await startHub({

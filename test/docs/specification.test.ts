@@ -18,7 +18,9 @@ const ids = rules.map(({ id }) => id);
 /** A title ends with the rules that its test proves, as S3.3 and S8.1 between braces. The mark is in the source as it is in the title. */
 const marks = filesBelow('test').flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/ \{(S\d[^}'"`]*)\}(['"`])?/g)].map(([, named = '', end]) => ({
-    ...{ file, named, end },
+    file,
+    named,
+    end,
   })),
 );
 const proven = new Set(marks.flatMap(({ named }) => named.split(' ')));

@@ -100,7 +100,10 @@ describe('A correlationId comes back as the text of its AMQP value', () => {
   /** An event as a device of another AMQP library would have it. */
   async function answerTo(correlationId: Buffer) {
     const values = {
-      ...{ msgType: text('action'), action: text('identity.update'), version: encoded(0x54, '02'), ack: text('all') },
+      msgType: text('action'),
+      action: text('identity.update'),
+      version: encoded(0x54, '02'),
+      ack: text('all'),
     };
     const pairs = Object.entries({ ...values, correlationId }).flatMap(([name, value]) => [text(name), value]);
     const parts = [

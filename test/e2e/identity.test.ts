@@ -28,7 +28,9 @@ import { linesIn, nextAck } from './testSandbox.ts';
 
 const own = { clientId: randomUUID(), objectId: randomUUID(), federatedToken: `projected-${randomUUID()}` };
 const scopes: Readonly<Record<string, string>> = {
-  ...{ informationModel: 'api://im', typeRegistry: 'api://tr', principalManager: 'api://pm' },
+  informationModel: 'api://im',
+  typeRegistry: 'api://tr',
+  principalManager: 'api://pm',
 };
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 

@@ -29,7 +29,9 @@ it('the edge proxy invokes a method over WebSockets, through the proxy of the en
   });
   const refused = await findings(args, { HTTPS_PROXY: proxy.url }, ofProgram);
   expect(refused.found.find(({ what }) => what === 'hub')).toMatchObject({
-    ...{ mark: 'failure', found: expect.stringContaining('HTTP 407'), todo: expect.stringContaining('HTTPS_PROXY') },
+    mark: 'failure',
+    found: expect.stringContaining('HTTP 407'),
+    todo: expect.stringContaining('HTTPS_PROXY'),
   });
 });
 

@@ -36,7 +36,11 @@ it.each([
     reader: { quiet: () => ({ eventlessMs: eventlessSeconds * 1_000 }) },
   }));
   const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, {
-    ...{ answerMs: 20_000, everyMs: 10_000, silentMs: 11_000, log: silence, allTroubles },
+    answerMs: 20_000,
+    everyMs: 10_000,
+    silentMs: 11_000,
+    log: silence,
+    allTroubles,
   });
   watch.look();
   await vi.advanceTimersByTimeAsync(5_000);

@@ -22,7 +22,10 @@ function toldOf(failure: Failure) {
 }
 
 const told = (status: number, reason: Reason, invoked: Invoked, retryAfter?: number) => ({
-  ...{ code: String(status), reason, invoked, retryAfter },
+  code: String(status),
+  reason,
+  invoked,
+  retryAfter,
 });
 
 const toConnect = 'Timed out waiting for device to connect.';

@@ -329,7 +329,9 @@ describe('a stop', () => {
     for (const { handler } of [receiving, hanging]) handler.abort();
     for (const { outcome } of waiting) {
       expect(await outcome).toMatchObject({
-        ...{ reason: 'stopping', retryAfter: 1, detail: expect.stringContaining('nothing was invoked') },
+        reason: 'stopping',
+        retryAfter: 1,
+        detail: expect.stringContaining('nothing was invoked'),
       });
     }
   });

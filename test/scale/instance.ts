@@ -167,7 +167,10 @@ export function startInstance(process: Process, surroundings: Surroundings): Ins
 function begin(process: Process, { time, hub, account, record, costs }: Surroundings) {
   const processor = createProcessor(time);
   const pace = createPace({
-    ...{ least: leastMessages, most: delivery.maxMessages, inLine: () => 0, measure: processor.measure },
+    least: leastMessages,
+    most: delivery.maxMessages,
+    inLine: () => 0,
+    measure: processor.measure,
   });
   const overall = createBudget(delivery, undefined, pace);
   const backlog = createBacklog(backlogLimits);

@@ -84,7 +84,12 @@ describe('the account in memory', () => {
       });
     const [one, other] = [openAs('one'), openAs('other')];
     const claim = (owner: string) => ({
-      ...{ partition: '0', owner, epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() },
+      partition: '0',
+      owner,
+      epoch: 1,
+      wantedBy: '',
+      wantedSince: 0,
+      renewedAt: Date.now(),
     });
     const play = async () => {
       const record = await one.change(undefined, claim('one'));
@@ -113,7 +118,10 @@ describe('the account in memory', () => {
 
 it('npm run bench -- scale takes names, a seed and numbers, and refuses others', () => {
   expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
-    ...{ names: ['one crash'], seed: 7, instances: 4, partitions: 32 },
+    names: ['one crash'],
+    seed: 7,
+    instances: 4,
+    partitions: 32,
   });
   expect(readOptions(['--help'])).toBeUndefined();
   expect(() => readOptions(['no such'])).toThrow('no such');

@@ -6,7 +6,11 @@ import { type Choice, chosenLetters, type StoredLetter } from '../../src/operati
 import { hubEvent } from './events.ts';
 
 const roomy: DeadLetterLimits = {
-  ...{ deviceLetters: 10, maxLetters: 100, deviceBytes: 100_000, maxBytes: 1_000_000, retentionMs: 3_600_000 },
+  deviceLetters: 10,
+  maxLetters: 100,
+  deviceBytes: 100_000,
+  maxBytes: 1_000_000,
+  retentionMs: 3_600_000,
 };
 
 /** A dead-letter store, and what it has warned of. */

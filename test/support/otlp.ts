@@ -135,7 +135,9 @@ const collected = (one: z.infer<typeof span>, program: Values): CollectedSpan =>
   attributes: valuesOf(one.attributes),
   events: one.events.map(({ name, attributes: own }) => ({ name, attributes: valuesOf(own) })),
   links: one.links.map(({ flags, ...link }) => ({
-    ...{ traceId: link.traceId, spanId: link.spanId, isSampled: flags % 2 === 1 },
+    traceId: link.traceId,
+    spanId: link.spanId,
+    isSampled: flags % 2 === 1,
   })),
   ...{ isError: one.status.code === errorCode, message: one.status.message, resource: program },
 });

@@ -154,7 +154,11 @@ function describeConnection(connection: Connection): Record<string, unknown> {
   return {
     ...{ id, protocol, kind, deviceId, client, since: new Date(since).toISOString() },
     links: [...links].map(({ name, address, direction, credit, transfers }) => ({
-      ...{ name, address, direction, credit: credit(), transfers: transfers() },
+      name,
+      address,
+      direction,
+      credit: credit(),
+      transfers: transfers(),
     })),
   };
 }

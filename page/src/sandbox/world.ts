@@ -49,7 +49,11 @@ export function methodsOf(type: string, types: readonly TypeDefinition[]): Reado
 }
 
 const jsonTypes: Readonly<Record<string, string>> = {
-  ...{ string: 'string', file: 'string', integer: 'integer', number: 'number', boolean: 'boolean' },
+  string: 'string',
+  file: 'string',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
 };
 
 /** The inputs of a method as a schema, from which a form is made. */

@@ -1,4 +1,4 @@
-import { pause } from '../../concurrency/waiting.ts';
+import { pause, sleep } from '../../concurrency/waiting.ts';
 import type { LogText } from '../../log/events.ts';
 import type { CrashRecord } from '../quarantine/crashRecord.ts';
 import { createTracked, type Progress, type Tracked } from './tracked.ts';
@@ -50,8 +50,6 @@ export interface Checkpoints extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 
 /** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
 const flushRetriesMs = 5_000;
 const retryPauseMs = 500;
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** At the beginning of a session after unclean shutdowns: even a session that soon crashes moves the position on. */
 const watchful = { everyMs: 50, intervals: 4 };

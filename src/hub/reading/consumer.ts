@@ -94,7 +94,11 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
   const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, {
-    ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, silentMs, log, allTroubles },
+    answerMs,
+    everyMs: roundMs * roundsBetweenQuestions,
+    silentMs,
+    log,
+    allTroubles,
   });
   const rounds = createRounds({
     ...{ me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log },

@@ -1,5 +1,4 @@
-import { within } from '../../concurrency/waiting.ts';
-import { sleep } from '../../storage/storageCalls.ts';
+import { sleep, within } from '../../concurrency/waiting.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 
 /** A record, and how long its times are ago, measured by a clock that can't be set (D180). */

@@ -16,11 +16,17 @@ export type Mark = 'ok' | 'warning' | 'failure';
 export const ok = (what: string, found: string): Finding => ({ what, mark: 'ok', found });
 
 export const warning = (what: string, found: string, todo: string): Finding => ({
-  ...{ what, mark: 'warning', found, todo },
+  what,
+  mark: 'warning',
+  found,
+  todo,
 });
 
 export const failure = (what: string, found: string, todo: string): Finding => ({
-  ...{ what, mark: 'failure', found, todo },
+  what,
+  mark: 'failure',
+  found,
+  todo,
 });
 
 export const outage = (what: string, found: string, todo: string): Finding => ({

@@ -26,7 +26,12 @@ answerParent({
 });
 const { name, ports, caFile, adminUrl } = hub;
 const description = {
-  ...{ name, ports, caFile, adminUrl, service: hub.serviceConnectionString, events: hub.eventsConnectionString },
+  name,
+  ports,
+  caFile,
+  adminUrl,
+  service: hub.serviceConnectionString,
+  events: hub.eventsConnectionString,
 };
 process.send?.(description);
 

@@ -11,7 +11,9 @@ export interface Calls {
 const agent = new Agent({ keepAlive: true });
 const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';
 const headers = {
-  ...{ authorization: 'Bearer bench', 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+  authorization: 'Bearer bench',
+  'content-type': 'application/json',
+  'content-length': Buffer.byteLength(body),
 };
 
 /**

@@ -43,6 +43,8 @@ answerParent({
   release: holding.release,
 });
 const description: StageDescription = {
-  ...{ caFile: hub.caFile, serviceConnectionString: hub.serviceConnectionString, backendsPort },
+  caFile: hub.caFile,
+  serviceConnectionString: hub.serviceConnectionString,
+  backendsPort,
 };
 process.send?.(description);

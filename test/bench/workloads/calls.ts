@@ -145,7 +145,8 @@ async function openChain(build: string, calls: number) {
     const proxy = await startEdgeProxy(stage.described, directory, edgeInFlight, build);
     running.push(proxy);
     const door = await startMethodsProgram('front door', stage.described, directory, {
-      ...{ build, inFlightPerDevice: edgeInFlight },
+      build,
+      inFlightPerDevice: edgeInFlight,
     });
     running.push(door);
     return {

@@ -19,7 +19,8 @@ beforeAll(async () => {
 /** In a folder without the `.env` of a person, which the command reads. */
 const live = (args: readonly string[], environment = device) =>
   check([join(projectDirectory, 'scripts/check.ts'), '--live', ...args], environment, {
-    ...{ program: launcher, cwd: sandbox.directory },
+    program: launcher,
+    cwd: sandbox.directory,
   });
 const sent = () => sandbox.hub.journal.list({ kind: 'd2c' }).length;
 

@@ -223,7 +223,9 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
   const proxy =
     program ??
     (await startEdge(configuration, createLog('debug', { write: (line) => onLine(JSON.parse(line)) }), {
-      ...{ path: file, stamps, everyMs: 25 },
+      path: file,
+      stamps,
+      everyMs: 25,
     }));
   const modules: TestModule[] = [];
 

@@ -36,7 +36,12 @@ export const hasControls = (value: string): boolean => controls.test(value);
 export const isTimeout = (value: string): boolean => /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= 900;
 
 const asks: Readonly<Record<string, string>> = {
-  ...{ '': 'none', none: 'none', positive: 'positive', negative: 'negative', all: 'all', full: 'all' },
+  '': 'none',
+  none: 'none',
+  positive: 'positive',
+  negative: 'negative',
+  all: 'all',
+  full: 'all',
 };
 
 /** P1: undefined when it is none of those. */

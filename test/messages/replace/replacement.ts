@@ -34,7 +34,10 @@ export const stored = (version: number, more: object = {}): ScriptedCall => ({
 type Answer = Pick<Row, 'ack' | 'ackProperties'>;
 
 export const replaceRow = (it: string, given: Partial<Row>, answer: Answer, backend: Script): Row => ({
-  ...{ it, ...given, ...answer, backend },
+  it,
+  ...given,
+  ...answer,
+  backend,
 });
 
 /** What a generation says. */

@@ -42,7 +42,7 @@ export const row = (
   given: Pick<Row, 'body'> & Partial<Row>,
   ack: Row['ack'],
   backend: Script = [],
-): Row => ({ ...{ it, ...given, ack, backend } });
+): Row => ({ it, ...given, ack, backend });
 
 /** What a device is told of a fault that is not its own. */
 export const incident = expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/);

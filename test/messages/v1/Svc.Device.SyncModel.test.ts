@@ -386,7 +386,11 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     about('may all be present as long as only references and recursive have an effect; null among names is ignored', {
       body: {
-        ...{ hierarchical: null, contained: false, recursive: true, references: [null, 'feeds'], related: [null] },
+        hierarchical: null,
+        contained: false,
+        recursive: true,
+        references: [null, 'feeds'],
+        related: [null],
       },
       backend: [read(), references(requested, to(first), to(second, 'null')), read(first), references(first)],
       notifications: [news(), news(first)],

@@ -51,7 +51,10 @@ it('an update sets attributes, removes those that are null and keeps those that 
   const { pm } = test.as('gateway-1');
   const path = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('PUT', path, { identity: 'edge', publicKey: 'k1', note: 1 })).json).toEqual({
-    ...{ id: test.idOf('gateway-1/edge'), identity: 'edge', path: 'gateway-1/edge', parentId: test.idOf('gateway-1') },
+    id: test.idOf('gateway-1/edge'),
+    identity: 'edge',
+    path: 'gateway-1/edge',
+    parentId: test.idOf('gateway-1'),
   });
   await pm('PUT', path, { publicKey: 'k2' });
   expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([
