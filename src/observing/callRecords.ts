@@ -40,8 +40,6 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
   };
 }
 
-type CallRecords = ReturnType<typeof createCallRecords>;
-
 /**
  * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.
  * @param url of the backend
