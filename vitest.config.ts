@@ -9,7 +9,7 @@ import { firstSeed, seedVariable } from './test/support/seed.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
 const rooms = {
-  service: ['test/hub/', 'test/methods/', 'test/check/'],
+  service: ['test/hub/', 'test/methods/', 'test/operations/'],
   sandbox: ['test/edge/', 'test/sandbox/', 'iot-hub-emulator/test/'],
 };
 
@@ -70,7 +70,7 @@ export function projectOf(file: string): string {
 const long = new RegExp(
   [
     'test/(traps|independent|idle|facts|command/|dispatch/traces|engine/flood|edge/(files|connections|modules)|methods/(load|hub|bodies))',
-    'test/hub/(crash|workarounds|wrongSettings|startPosition)',
+    'test/hub/(crash|workarounds|wrongSettings|startPosition)|test/stores/wrongStore',
     'test/e2e/(commands|operator|quarantine|rotation|identity)|test/scripts/newMessage',
   ].join('|'),
 );

@@ -1,6 +1,6 @@
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
 import { edgeMetrics } from '../edge/src/metrics/declared/edgeMetrics.ts';
-import { chapters as ofServer } from '../src/metrics/metrics.ts';
+import { chapters as ofServer } from '../src/observing/metrics.ts';
 import { withText } from './writtenPart.ts';
 
 /** Those of the process are the same in all programs. */

@@ -11,7 +11,7 @@ import { installNode } from './image/baseNode.ts';
 
 /** The official clients, HTTP and TLS, files, the programs: what another Node.js could change. */
 const tests = ['attempts', 'bytes', 'methods', 'restart', 'scaleOut'].map((name) => `test/e2e/${name}.test.ts`);
-tests.push('test/backends/', 'test/storage/');
+tests.push('test/backends/', 'test/stores/');
 
 await import('./buildIfOlder.ts');
 const directory = await mkdtemp(join(tmpdir(), 'smoke-'));

@@ -11,26 +11,30 @@ const imports = filesBelow('src').flatMap((file) => importsOf(file).map((target)
 const offenders = (isOffence: (file: string, target: string) => boolean) =>
   imports.filter(({ file, target }) => isOffence(file, target)).map(({ file, target }) => `${file} imports ${target}`);
 
-/** The folders of the service (D240). Each imports only from rows above its own, types included, and none of its own row. */
-const rows = [
-  ['text', 'concurrency', 'protocol'],
-  ['log', 'settings'],
-  ['network'],
-  ['metrics', 'tap', 'identity'],
-  ['tracing'],
-  ['observing'],
-  ['storage'],
-  ['engine', 'backends'],
-  ['objectModel', 'card', 'hub'],
-  ['messages', 'deadLetters'],
+/** The rooms of the service by floors (D240), the lowest first: a file imports from its own room and from lower floors, types included. */
+const floors = [
+  ['concurrency', 'protocol'],
+  ['settings', 'observing'],
+  ['access', 'engine'],
+  ['stores', 'backends', 'admin'],
+  ['card', 'objectModel', 'hub'],
+  ['messages', 'methods'],
   ['dispatch'],
   ['operations'],
-  ['methods'],
-  ['check'],
   ['programs'],
 ];
 const roomOf = (file: string): string => file.split('/')[1] ?? '';
-const rowOf = (file: string): number => rows.findIndex((row) => row.includes(roomOf(file)));
+const floorOf = (file: string): number => floors.findIndex((rooms) => rooms.includes(roomOf(file)));
+/** What each room imports from others. */
+const arrows = floors.flatMap((rooms, index) =>
+  rooms.map((room) => {
+    const targets = imports
+      .filter(({ file }) => roomOf(file) === room && file.startsWith('src/'))
+      .map(({ target }) => target);
+    const others = targets.filter((target) => target.startsWith('src/') && roomOf(target) !== room).map(roomOf);
+    return [index + 1, room, [...new Set(others)].sort().join(', ') || 'no other'] as const;
+  }),
+);
 
 describe('every card', () => {
   it('is in the catalogue, and has a file of its name {S1.7 S22.1}', () => {
@@ -46,31 +50,26 @@ describe('every card', () => {
   });
 });
 
-describe('imports', () => {
-  it('of the service begin with V8’s flags, which must be set before the SDKs are loaded', () => {
-    expect(importsOf('src/programs/main.ts')).toEqual(['src/programs/v8Flags.ts', 'src/programs/serviceProgram.ts']);
-    expect(readFileSync('src/programs/main.ts', 'utf8').match(/^import /gm)).toHaveLength(1); // the other one is not static
-  });
+// D240
+describe('floors', () => {
+  it('have a place for each file', () => expect(filesBelow('src').filter((file) => floorOf(file) < 0)).toEqual([]));
 
-  it('go from a folder only to folders of earlier rows, so that there is no cycle', () => {
-    expect(filesBelow('src').filter((file) => rowOf(file) < 0)).toEqual([]);
+  it.each(arrows)('%i: %s imports from %s', (_, room) => {
     const isOffence = (file: string, target: string) =>
-      target.startsWith('src/') && roomOf(file) !== roomOf(target) && rowOf(target) >= rowOf(file);
+      target.startsWith('src/') && roomOf(file) === room && roomOf(target) !== room && floorOf(target) >= floorOf(file);
     expect(offenders(isOffence)).toEqual([]);
   });
 
   it('are drawn in docs/decisions.md', () => {
-    const picture = rows.map((row) => row.join('   ')).join('\n');
+    const picture = floors.map((rooms) => rooms.join('   ')).join('\n');
     expect(readFileSync('docs/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
   });
+});
 
-  it('of the metric declarations are the vocabularies of the wire: no other folder imports a vocabulary from the metrics', () => {
-    const isDeclared = (file: string) => file.startsWith('src/metrics/declared/');
-    const foreign = (target: string) =>
-      target.startsWith('src/') && !/^src\/(metrics\/declared|protocol)\//.test(target);
-    expect(offenders((file, target) => isDeclared(file) && foreign(target))).toEqual([]);
-    const taking = (file: string, target: string) => !file.startsWith('src/metrics/') && isDeclared(target);
-    expect(offenders(taking)).toEqual([]);
+describe('imports', () => {
+  it('of the service begin with V8’s flags, which must be set before the SDKs are loaded', () => {
+    expect(importsOf('src/programs/main.ts')).toEqual(['src/programs/v8Flags.ts', 'src/programs/serviceProgram.ts']);
+    expect(readFileSync('src/programs/main.ts', 'utf8').match(/^import /gm)).toHaveLength(1); // the other one is not static
   });
 
   it('of the engine include no packages but telemetry: it is independent of the hub', () => {
@@ -81,31 +80,31 @@ describe('imports', () => {
   it('of the hub’s SDKs are in src/hub only, except the storage client', () => {
     const isAllowed = (file: string, target: string) =>
       file.startsWith('src/hub/') ||
-      (/^src\/(storage|deadLetters)\//.test(file) && target === '@azure/storage-blob') ||
-      (file.startsWith('src/identity/') && target === '@azure/identity');
+      (file.startsWith('src/stores/') && target === '@azure/storage-blob') ||
+      (file.startsWith('src/access/') && target === '@azure/identity');
     expect(
       offenders((file, target) => /^(@azure\/|azure-iothub|rhea)/.test(target) && !isAllowed(file, target)),
     ).toEqual([]);
   });
 
   it('of the identity library are in one file, which is loaded only when an identity is wanted', () => {
-    const isUse = (file: string, target: string) => target === '@azure/identity' && file !== 'src/identity/identity.ts';
-    expect(offenders(isUse)).toEqual(['src/identity/platform.ts imports @azure/identity']);
-    expect(readFileSync('src/identity/identity.ts', 'utf8')).not.toMatch(/^import (?!type ).*@azure\/identity/m);
-    expect(offenders((_, target) => target === 'src/identity/platform.ts')).toHaveLength(1);
+    const isUse = (file: string, target: string) => target === '@azure/identity' && file !== 'src/access/identity.ts';
+    expect(offenders(isUse)).toEqual(['src/access/platform.ts imports @azure/identity']);
+    expect(readFileSync('src/access/identity.ts', 'utf8')).not.toMatch(/^import (?!type ).*@azure\/identity/m);
+    expect(offenders((_, target) => target === 'src/access/platform.ts')).toHaveLength(1);
   });
 
   it('of the HTTP client are in src/backends only, except for methods of the hub and what makes connections', () => {
     const isAllowed = (file: string) =>
-      /^src\/(backends|network)\//.test(file) || file === 'src/hub/methods/directMethods.ts';
+      /^src\/(backends|access)\//.test(file) || file === 'src/hub/methods/directMethods.ts';
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !isAllowed(file))).toEqual([]);
   });
 
   it('of the trace libraries are in one file, which is loaded only when traces are enabled', () => {
     const libraries = /^@opentelemetry\/(sdk-trace-base|exporter-trace-otlp-http)$/;
-    const loading = offenders((file, target) => libraries.test(target) && !file.startsWith('src/tracing/'));
+    const loading = offenders((file, target) => libraries.test(target) && !file.startsWith('src/observing/'));
     expect(loading).toEqual([]);
-    expect(offenders((_, target) => target === 'src/tracing/recording.ts')).toHaveLength(1);
+    expect(offenders((_, target) => target === 'src/observing/recording.ts')).toHaveLength(1);
   });
 
   it('of the service do not include the sandbox, the hub emulator or the tests', () =>
@@ -186,7 +185,7 @@ describe('imports', () => {
   });
 
   it.each([
-    ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
+    ['the nearest name', 'src/protocol/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
@@ -223,24 +222,24 @@ describe('imports', () => {
 describe('the system clock', () => {
   /** Files that ask for the time of day, and why (D180). */
   const reasons = {
-    'check/checkClock.ts': 'compares it with the clocks of others',
-    'check/checkHub.ts': 'shows how old the newest event is',
-    'check/checkStores.ts': 'deletes what an interrupted trial has left',
+    'operations/checkClock.ts': 'compares it with the clocks of others',
+    'operations/checkHub.ts': 'shows how old the newest event is',
+    'operations/checkStores.ts': 'deletes what an interrupted trial has left',
     'concurrency/clocks.ts':
       'turns a point in time of the process into a time of day, and back; compares it with the clock that can’t be set',
-    'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
-    'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
-    'hub/endpoint/lookUp.ts': 'tells the hub when a signature expires',
-    'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
-    'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
-    'deadLetters/directory.ts': 'compares it with the times of files',
+    'hub/reading/leases.ts': 'writes times for other instances, and reads theirs',
+    'stores/labelledBlobs.ts': 'compares it with the clock of the storage',
+    'hub/reading/lookUp.ts': 'tells the hub when a signature expires',
+    'stores/methodFiles.ts': 'tells the storage when a signature expires',
+    'stores/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
+    'stores/letterFiles.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'observing/diagnosis.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',
-    'metrics/exposition.ts': 'tells collectors since when is counted',
-    'metrics/otlp.ts': 'tells collectors when a figure was read',
-    'operations/tapRoute.ts': 'shows when a tap began',
-    'tap/taps.ts': 'shows when something happened',
+    'observing/exposition.ts': 'tells collectors since when is counted',
+    'observing/otlp.ts': 'tells collectors when a figure was read',
+    'admin/tapRoute.ts': 'shows when a tap began',
+    'observing/taps.ts': 'shows when something happened',
   };
 
   it('is used only for times of day: durations and deadlines come from the monotonic clock', () => {

@@ -1,13 +1,14 @@
 import { AxiosHeaders } from 'axios';
-import type { LogLines } from '../log/log.ts';
-import type { Troubles } from '../log/troubles.ts';
-import { type Meter, noMeter } from '../metrics/meter.ts';
+import { ageOf } from '../concurrency/clocks.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
-import { backendNames } from '../protocol/vocabulary.ts';
+import type { LogLines } from '../observing/log.ts';
+import { type Meter, noMeter } from '../observing/meter.ts';
+import type { Redact } from '../observing/redaction.ts';
+import type { Troubles } from '../observing/troubles.ts';
+import { type BackendKey, backendNames } from '../protocol/vocabulary.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { type BackendState, createCircuit } from './circuit.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import type { Redact } from './redaction.ts';
 import { createBackOff, isHealthy, isOutage, policy, retryAfterMs } from './retryPolicy.ts';
 import { NoAccessToken, type TokenSource } from './tokens.ts';
 import { type Adapter, createTransport, type ReadingRoom, type ReceivedAnswer, TransportFailure } from './transport.ts';
@@ -222,3 +223,34 @@ const orTheSame = (token: string) => (error: unknown) => {
 
 const responseOf = (answer: ReceivedAnswer, token: string): HttpResponse =>
   Object.assign(answer, { token, retryAfter: answer.headers['retry-after'] as string | undefined });
+
+/** Circuits, connections and caches, by backend. */
+export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
+  Object.fromEntries(
+    Object.entries(states).map(([name, { outage, ...state }]) => [
+      name,
+      { ...state, ...(outage && { outage: { failure: outage.failure, ...ageOf(outage.since) } }) },
+    ]),
+  );
+
+const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
+
+/** Registers the metrics that are read from the state of the backends that a program has. */
+export function observeBackends(meter: Meter, states: () => Readonly<Partial<Record<BackendKey, BackendState>>>): void {
+  const each = () => Object.entries(states()) as [BackendKey, BackendState][];
+
+  meter.observe('device_messaging.backend.out', () =>
+    each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),
+  );
+  meter.observe('device_messaging.backend.connections', () =>
+    each().flatMap(([name, { connections }]) => {
+      const { inUse, waiting } = connections;
+      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
+    }),
+  );
+  meter.observe('device_messaging.cache.entries', () =>
+    each().flatMap(([name, { cacheEntries }]) =>
+      cacheEntries === undefined ? [] : [[cacheEntries, caches[name as keyof typeof caches]] as const],
+    ),
+  );
+}

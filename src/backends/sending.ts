@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Course, Step } from '../observing/course.ts';
+import type { Course, Step } from '../observing/observation.ts';
 import { derivedId } from '../protocol/event.ts';
 import {
   answerReader,

@@ -1,11 +1,11 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
+import { NoToken, type ScopedTokens } from '../access/identity.ts';
+import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
 import { comingMoment } from '../concurrency/clocks.ts';
-import { NoToken, type ScopedTokens } from '../identity/identity.ts';
-import { currentOf, renewed, type Secret } from '../identity/secretFiles.ts';
-import type { Troubles } from '../log/troubles.ts';
-import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createOpenRequests, createRequestRecords } from '../observing/callRecords.ts';
+import { type Meter, noMeter } from '../observing/meter.ts';
+import type { Troubles } from '../observing/troubles.ts';
 import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
 import { policy } from './retryPolicy.ts';
 import { createTransport, TransportFailure } from './transport.ts';

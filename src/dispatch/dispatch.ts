@@ -3,8 +3,7 @@ import type { Backends } from '../backends/backends.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
-import type { MessageContext } from '../engine/partition/work.ts';
+import type { MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
@@ -13,9 +12,10 @@ import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } fro
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
+import { nearest } from '../protocol/nearest.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
-import { nearest } from '../text/nearest.ts';
+import { createParking, type ParkingOptions } from '../stores/parking.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 

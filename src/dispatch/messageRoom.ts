@@ -1,6 +1,6 @@
 import { Cancelled, type Deadline } from '../backends/deadline.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
-import type { MessageContext } from '../engine/partition/work.ts';
+import type { MessageContext } from '../engine/work.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { Backends } from '../backends/backends.ts';
 import type { Card } from '../card/card.ts';
-import type { Requirement } from '../engine/order/lanes.ts';
-import type { Log } from '../log/log.ts';
+import type { Requirement } from '../engine/lanes.ts';
 import { catalogue, findCard } from '../messages/index.ts';
-import type { Meter } from '../metrics/meter.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/meter.ts';
+import type { Taps } from '../observing/taps.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
 import {
@@ -18,7 +19,6 @@ import {
   undecodedProperties,
   whyNotOurs,
 } from '../protocol/event.ts';
-import type { Taps } from '../tap/taps.ts';
 
 interface ArrivalsOptions {
   readonly hub: string;

@@ -1,5 +1,5 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { MessageContext } from '../engine/partition/work.ts';
+import type { MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';

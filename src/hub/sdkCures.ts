@@ -13,8 +13,8 @@ import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
 import { createExactDecoding } from './exactDecoding.ts';
-import { boundPrefetch } from './reading/receiveCycle.ts';
-import { AmqpConnection, errors, SenderLink } from './replies/serviceSdk.ts';
+import { boundPrefetch } from './receiveCycle.ts';
+import { AmqpConnection, errors, SenderLink } from './serviceSdk.ts';
 
 /** Of senders and receivers. */
 const linkOfReading: object = Object.getPrototypeOf(Receiver.prototype);

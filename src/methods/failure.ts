@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cancelled } from '../backends/deadline.ts';
 import type { HubError } from '../hub/methods/hubError.ts';
-import type { LogLines } from '../log/log.ts';
+import type { LogLines } from '../observing/log.ts';
 import { MalformedJson } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
 import { failures, type Invoked, type MethodFailure, type Reason } from '../protocol/vocabulary.ts';

@@ -1,12 +1,12 @@
 import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/typeRegistry.ts';
 import { atMost } from '../concurrency/waiting.ts';
-import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
 import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
+import type { Span } from '../observing/span.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import { quoted } from '../protocol/rejection.ts';
-import type { StorageError } from '../storage/storageCalls.ts';
-import type { Span } from '../tracing/span.ts';
+import type { FileStorage, SignedFile, SignResult } from '../stores/methodFiles.ts';
+import type { StorageError } from '../stores/storageCalls.ts';
 import { Failure } from './failure.ts';
 
 interface FileInputsRequest {

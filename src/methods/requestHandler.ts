@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MethodBackends } from '../backends/backends.ts';
 import { createDeadline, type Deadline } from '../backends/deadline.ts';
-import type { LogLines } from '../log/log.ts';
 import type { InvocationCourse, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
+import type { LogLines } from '../observing/log.ts';
 import { isGuid, isModelId, path as pathForm } from '../protocol/fields.ts';
 import { MalformedJson } from '../protocol/json.ts';
 import { shortened } from '../protocol/rejection.ts';

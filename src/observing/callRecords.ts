@@ -1,5 +1,4 @@
 import { statusValue } from 'telemetry/meter.ts';
-import type { Meter } from '../metrics/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import {
   type BackendKey,
@@ -8,7 +7,8 @@ import {
   type Operation,
   type TransportFault,
 } from '../protocol/vocabulary.ts';
-import { beginStep, type Course } from './course.ts';
+import type { Meter } from './meter.ts';
+import { beginStep, type Course } from './observation.ts';
 
 interface HttpRequest {
   readonly operation: Operation;

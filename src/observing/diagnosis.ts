@@ -1,8 +1,10 @@
 import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
-import { noTokenTodo } from '../identity/identity.ts';
 import type { StoreFault } from '../protocol/vocabulary.ts';
 
 // What a fault means for an operator: by its place and its code, the setting to look at, and what to do.
+
+/** For who is told that the platform has given no token. */
+export const noTokenTodo = 'look at the line identity.no_token, which says why';
 
 interface Remedy {
   /** The setting to look at. */

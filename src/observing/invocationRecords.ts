@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { statusValue } from 'telemetry/meter.ts';
 import type { Invoked, MethodFailure, Reason } from '../protocol/vocabulary.ts';
-import type { Publish } from '../tap/taps.ts';
-import { beginTrace } from '../tracing/span.ts';
-import { beginStep, type CallTimes, type Step } from './course.ts';
 import type { MessageRecordsOptions } from './messageRecords.ts';
+import { beginStep, type CallTimes, type Step } from './observation.ts';
+import { beginTrace } from './span.ts';
+import type { Publish } from './taps.ts';
 
 interface MethodCall {
   readonly device: string;

@@ -1,7 +1,5 @@
 import { other } from 'telemetry/declaration.ts';
 import { timeOfDay } from '../concurrency/clocks.ts';
-import type { Log } from '../log/log.ts';
-import type { Meter } from '../metrics/meter.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Arrival, Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
@@ -15,9 +13,11 @@ import {
   type ResultCode,
   resultCodes,
 } from '../protocol/vocabulary.ts';
-import type { Taps } from '../tap/taps.ts';
-import { beginTrace, type Traces } from '../tracing/span.ts';
-import { beginStep, type CallTimes, type Course } from './course.ts';
+import type { Log } from './log.ts';
+import type { Meter } from './meter.ts';
+import { beginStep, type CallTimes, type Course } from './observation.ts';
+import { beginTrace, type Traces } from './span.ts';
+import type { Taps } from './taps.ts';
 
 /** The functions are called in this order, `ended` or `left` at last. */
 export interface MessageCourse extends Course {

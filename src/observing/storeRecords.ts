@@ -1,5 +1,5 @@
-import type { Meter } from '../metrics/meter.ts';
 import { type StoreFault, type StoreKey, type StoreOperation, stores } from '../protocol/vocabulary.ts';
+import type { Meter } from './meter.ts';
 
 export type StoreRecords = ReturnType<typeof createStoreRecords>;
 

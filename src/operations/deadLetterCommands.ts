@@ -1,8 +1,8 @@
 import { printable, printableJson } from 'telemetry/printable.ts';
-import { type DeadLetter, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
+import { nearest } from '../protocol/nearest.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
-import { nearest } from '../text/nearest.ts';
+import { type DeadLetter, UnreadableDeadLetter } from '../stores/deadLetter.ts';
+import type { DeadLetters } from '../stores/deadLetterStore.ts';
 
 /** The operator's commands for dead letters, but `replay`: each returns its exit code. */
 

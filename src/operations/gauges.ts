@@ -1,13 +1,12 @@
+import { observeBackends } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { BackendState } from '../backends/circuit.ts';
-import type { Backlog } from '../engine/budget/backlog.ts';
-import type { Budget } from '../engine/budget/budget.ts';
-import type { Pace } from '../engine/budget/pace.ts';
+import type { Pace } from '../engine/adaptiveLimit.ts';
+import type { Backlog } from '../engine/backlog.ts';
+import type { Budget } from '../engine/budget.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { Meter } from '../metrics/meter.ts';
-import type { BackendKey } from '../protocol/vocabulary.ts';
+import type { Meter } from '../observing/meter.ts';
 
 interface Observed {
   /** Of all partitions. */
@@ -94,26 +93,4 @@ function oncePerCollection<T>(read: () => T): () => T {
     }
     return known.value;
   };
-}
-
-const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
-
-/** Registers the metrics that are read from the state of the backends that a program has. */
-export function observeBackends(meter: Meter, states: () => Readonly<Partial<Record<BackendKey, BackendState>>>): void {
-  const each = () => Object.entries(states()) as [BackendKey, BackendState][];
-
-  meter.observe('device_messaging.backend.out', () =>
-    each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),
-  );
-  meter.observe('device_messaging.backend.connections', () =>
-    each().flatMap(([name, { connections }]) => {
-      const { inUse, waiting } = connections;
-      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
-    }),
-  );
-  meter.observe('device_messaging.cache.entries', () =>
-    each().flatMap(([name, { cacheEntries }]) =>
-      cacheEntries === undefined ? [] : [[cacheEntries, caches[name as keyof typeof caches]] as const],
-    ),
-  );
 }

@@ -1,9 +1,9 @@
 import { printable } from 'telemetry/printable.ts';
-import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
-import { type DeadLetters, LetterRefused } from '../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { RequirementOf } from '../dispatch/recognition.ts';
 import type { HubEvent } from '../protocol/event.ts';
+import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../stores/deadLetter.ts';
+import { type DeadLetters, LetterRefused } from '../stores/deadLetterStore.ts';
 import { type Choice, list, say, select } from './deadLetterCommands.ts';
 
 /** Results of replayed dead letters besides `handled`, for the operator. All stay but those that have gone. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
+import type { AdminRoute } from '../admin/adminServer.ts';
+import { shownBackends } from '../backends/backend.ts';
 import type { BackendName, Backends } from '../backends/backends.ts';
-import type { BackendState } from '../backends/circuit.ts';
 import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.ts';
-import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
-import type { DeviceWork } from '../engine/partition/contents.ts';
+import type { DeviceWork } from '../engine/contents.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Replies } from '../hub/replies/replies.ts';
-import type { Step } from '../observing/course.ts';
-import type { AdminRoute } from './adminServer.ts';
+import { inWords } from '../observing/observation.ts';
+import type { DeadLetters } from '../stores/deadLetterStore.ts';
 import { chosenLetters, messageIn, type StoredLetter } from './deadLetterCommands.ts';
 
 interface Sources {
@@ -90,15 +90,6 @@ const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...res
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },
 });
 
-/** Circuits, connections and caches, by backend. */
-export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
-  Object.fromEntries(
-    Object.entries(states).map(([name, { outage, ...state }]) => [
-      name,
-      { ...state, ...(outage && { outage: { failure: outage.failure, ...ageOf(outage.since) } }) },
-    ]),
-  );
-
 /** What a device waits for, in words and with the times since when. */
 export function shownWork(
   work: DeviceWork & { readonly partition: string },
@@ -130,28 +121,6 @@ const waits = {
   'in flight': 'nothing: it is being handled',
   'waits for room': 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)',
   'waits for its turn': 'its turn: it may have ended the process before (G4)',
-};
-
-/** What a step waits for. */
-export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
-  if (kind === 'reply')
-    return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
-  return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;
-}
-
-const replyWaits: Readonly<Record<string, string>> = {
-  turn: 'its turn to be sent, at the rate of the hub',
-  hub: 'the hub to take a reply',
-  queue_full: 'room in the queue of the device, which does not fetch its messages',
-};
-
-const callWaits: Readonly<Record<string, string>> = {
-  connection: 'a free connection to the',
-  room: 'room for answers, which other messages keep until their replies are sent, of the',
-  circuit: 'the end of the outage of the',
-  token: 'an access token for the',
-  answer: 'an answer of the',
-  retry: 'the next attempt at the',
 };
 
 const name = z.string().min(1).max(128).optional();

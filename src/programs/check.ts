@@ -1,5 +1,5 @@
-import { checkDeployment } from '../check/checkDeployment.ts';
-import { runCommand } from '../operations/commands.ts';
+import { runCommand } from '../admin/commands.ts';
+import { checkDeployment } from '../operations/checkDeployment.ts';
 
 /** The operator's command that tries a deployment before it is started, and beside it. */
 

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
-import { useHubTransport } from '../hub/transport/hubTransport.ts';
-import { missingOfPlatform } from '../identity/identity.ts';
-import { createLog } from '../log/log.ts';
-import { useNetwork } from '../network/useNetwork.ts';
-import { runCommand } from '../operations/commands.ts';
+import { missingOfPlatform } from '../access/identity.ts';
+import { useNetwork } from '../access/useNetwork.ts';
+import { runCommand } from '../admin/commands.ts';
+import { useHubTransport } from '../hub/hubTransport.ts';
+import { createLog } from '../observing/log.ts';
+import { openTraces } from '../observing/openTraces.ts';
 import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCommands.ts';
 import { replayChosen } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { versionOfBuild } from '../settings/derived.ts';
-import { openTraces } from '../tracing/openTraces.ts';
+import { openDeadLetters } from '../stores/openDeadLetters.ts';
 import { createHandling } from './handling.ts';
 
 /** The operator's command for dead letters. */

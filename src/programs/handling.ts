@@ -1,26 +1,26 @@
 import { withFields } from 'telemetry/log.ts';
+import { type Access, accessOf } from '../access/access.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
 import { readingBytes } from '../backends/transport.ts';
-import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
-import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/recognition.ts';
-import { createLine } from '../engine/budget/line.ts';
+import { createLine } from '../engine/fairSemaphore.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
-import { newServiceClient } from '../hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { type Access, accessOf } from '../identity/access.ts';
-import { currentOf, isSecret, renewed, whenChanged } from '../identity/secretFiles.ts';
-import type { Log } from '../log/log.ts';
-import { createTroubles } from '../log/troubles.ts';
-import { type Meter, noMeter } from '../metrics/meter.ts';
+import { newServiceClient } from '../hub/serviceSdk.ts';
 import { storeFieldsOf } from '../observing/diagnosis.ts';
+import type { Log } from '../observing/log.ts';
+import { type Meter, noMeter } from '../observing/meter.ts';
+import type { Traces } from '../observing/span.ts';
 import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
+import type { Taps } from '../observing/taps.ts';
+import { createTroubles } from '../observing/troubles.ts';
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import type { Taps } from '../tap/taps.ts';
-import type { Traces } from '../tracing/span.ts';
+import type { DeadLetters } from '../stores/deadLetterStore.ts';
+import { openDeadLetters } from '../stores/openDeadLetters.ts';
 
 /** All parts that handle a message from the hub or from the dead letters. */
 export interface Handling {

@@ -1,5 +1,5 @@
-import { missingOfPlatform } from '../identity/identity.ts';
-import { readCertificate } from '../methods/certificate.ts';
+import { readCertificate } from '../access/certificate.ts';
+import { missingOfPlatform } from '../access/identity.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
 import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';
 import { runProgram, takeNoArguments } from './program.ts';

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
-import type { LogText } from '../log/events.ts';
-import { createLog, type Log } from '../log/log.ts';
-import { useNetwork } from '../network/useNetwork.ts';
+import { useNetwork } from '../access/useNetwork.ts';
+import type { LogText } from '../observing/events.ts';
+import { createLog, type Log } from '../observing/log.ts';
+import { openTraces } from '../observing/openTraces.ts';
+import type { Traces } from '../observing/span.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -17,8 +19,6 @@ import {
 } from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
-import { openTraces } from '../tracing/openTraces.ts';
-import type { Traces } from '../tracing/span.ts';
 
 /** A started program. */
 interface Running {

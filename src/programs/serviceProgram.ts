@@ -1,7 +1,7 @@
-import { missingOfPlatform } from '../identity/identity.ts';
-import { unusableDirectories } from '../operations/writable.ts';
+import { missingOfPlatform } from '../access/identity.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
-import { usedDirectories } from '../settings/directories.ts';
+import { usedDirectories } from '../stores/directories.ts';
+import { unusableDirectories } from '../stores/writable.ts';
 import { runProgram, takeNoArguments } from './program.ts';
 import { startService } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { askAdmin, readableLine, runCommand } from '../operations/commands.ts';
+import { askAdmin, readableLine, runCommand } from '../admin/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 /** The operator's command to follow one device. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import convict from 'convict';
-import { nearest } from '../text/nearest.ts';
+import { nearest } from '../protocol/nearest.ts';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
 import { readSecretFile, secretFilesOf } from './secrets.ts';

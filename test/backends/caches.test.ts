@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { observeBackends } from '../../src/backends/backend.ts';
 import { createBackends, createMethodBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
-import { observeBackends } from '../../src/operations/gauges.ts';
+import { createMeter } from '../../src/observing/meter.ts';
 import { silence } from '../hub/support/replying.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

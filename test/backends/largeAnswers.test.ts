@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { informationModel } from '../../src/backends/informationModel.ts';
-import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
 import { courseOf } from '../support/observed.ts';

@@ -2,7 +2,7 @@ import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
 import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';

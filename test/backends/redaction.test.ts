@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedaction } from '../../src/backends/redaction.ts';
+import { createRedaction } from '../../src/observing/redaction.ts';
 
 const key = 'c2VjcmV0LWtleS1vZi10aGUtaHViLTEyMw==';
 const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZXJ2aWNlIn0.q5-sIgNaTuRe_w7';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import type { Publish } from '../../src/tap/taps.ts';
-import type { Span } from '../../src/tracing/span.ts';
+import type { Span } from '../../src/observing/span.ts';
+import type { Publish } from '../../src/observing/taps.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, scripted, settled } from './harness.ts';

@@ -1,11 +1,11 @@
 import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NoToken, type ScopedTokens } from '../../src/access/identity.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { clientCredentials, NoAccessToken, staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { NoToken, type ScopedTokens } from '../../src/identity/identity.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import { createTroubles } from '../../src/observing/troubles.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, serve, settings } from './harness.ts';

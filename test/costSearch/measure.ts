@@ -1,4 +1,4 @@
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
 import { fits } from '../../src/protocol/reply.ts';
 import { forever, wire } from '../support/wiring.ts';

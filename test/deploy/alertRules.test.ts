@@ -43,7 +43,7 @@ const recorded = [
 
 /** Alerts whose trouble no recording has, and why. */
 const unrecorded: Readonly<Record<string, string>> = {
-  HubFailedOver: 'the hub emulator of a recording keeps its address; test/hub/endpoint has hubs that fail over',
+  HubFailedOver: 'the hub emulator of a recording keeps its address; test/hub/failover.test.ts has hubs that fail over',
   MessageStuck: 'a recording would take a quarter of an hour',
   EventUndecodable:
     'test/hub/decodable.test.ts has what a reader would not survive, and the hub takes none of it from a device',

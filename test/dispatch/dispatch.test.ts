@@ -1,11 +1,11 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
+import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { idOf } from '../../src/stores/deadLetter.ts';
+import { LetterRefused } from '../../src/stores/deadLetterStore.ts';
 import { type Dispatched, dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';

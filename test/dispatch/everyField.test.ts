@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';

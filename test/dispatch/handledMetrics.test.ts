@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { LetterRefused } from '../../src/deadLetters/deadLetterStore.ts';
 import { catalogue } from '../../src/messages/index.ts';
+import { LetterRefused } from '../../src/stores/deadLetterStore.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { BackendName } from '../../src/backends/backends.ts';
 import { bytesToReserveFor, createArrivals, createRequirements } from '../../src/dispatch/recognition.ts';
-import { createLog } from '../../src/log/log.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { summaryOf } from '../../src/metrics/exposition.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { summaryOf } from '../../src/observing/exposition.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import { createTaps, type TapEvent, type Taps } from '../../src/observing/taps.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
 import { type Generation, type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
-import { createTaps, type TapEvent, type Taps } from '../../src/tap/taps.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';
 

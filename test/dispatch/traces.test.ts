@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { derivedTraceId } from '../../src/protocol/ids.ts';
+import { startRecording } from '../observing/traces.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import type { CollectedSpan } from '../support/otlp.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { device, problem } from '../support/world.ts';
-import { startRecording } from '../tracing/traces.ts';
 import { pumpBody as body, properties as creation, failing, success } from './support/creation.ts';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';

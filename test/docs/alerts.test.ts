@@ -8,8 +8,8 @@ import { edgeUnalerted } from '../../scripts/alerts/edge.ts';
 import { serviceUnalerted } from '../../scripts/alerts/service.ts';
 import { alerts } from '../../scripts/alertTables.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { events } from '../../src/log/events.ts';
-import { metrics } from '../../src/metrics/metrics.ts';
+import { events } from '../../src/observing/events.ts';
+import { metrics } from '../../src/observing/metrics.ts';
 
 type Events = Readonly<Record<string, { readonly levels: readonly string[] }>>;
 type Metrics = Readonly<Record<string, Declaration>>;

@@ -3,7 +3,7 @@ import type { Declaration } from 'telemetry/declaration.ts';
 import { describe, expect, it } from 'vitest';
 import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { type MetricName, metrics } from '../../src/metrics/metrics.ts';
+import { type MetricName, metrics } from '../../src/observing/metrics.ts';
 import { resultCodes } from '../../src/protocol/vocabulary.ts';
 
 const all: [string, Declaration][] = [...Object.entries(metrics), ...Object.entries(edgeMetrics)];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { events } from '../../src/log/events.ts';
+import { events } from '../../src/observing/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
@@ -44,7 +44,7 @@ it.each(questions)('the question of docs/troubleshooting.md has a test: %s', (qu
 );
 
 it('docs/troubleshooting.md has exactly the stages that the tap shows', () => {
-  const [, union = ''] = /export type Stage =\n(.*?);/s.exec(readFileSync('src/tap/taps.ts', 'utf8')) ?? [];
+  const [, union = ''] = /export type Stage =\n(.*?);/s.exec(readFileSync('src/observing/taps.ts', 'utf8')) ?? [];
   const stages = [...union.matchAll(/'([^']+)'/g)].map(([, stage]) => stage);
   const rows = tableOf(readPage('troubleshooting.md'), 'stage');
   const listed = rows.flatMap(({ stage = '', 'what it says': says = '' }) => codesIn(`${stage} ${says}`));
@@ -91,7 +91,7 @@ describe('traces', () => {
   const page = readPage('operations.md');
   const rows = tableOf(page, 'span');
   const code = filesBelow('src')
-    .filter((file) => /src\/observing\/|fileInputs\.ts$/.test(file))
+    .filter((file) => /src\/observing\/(?!events|\w*[mM]etrics)|fileInputs\.ts$/.test(file))
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
 
@@ -105,7 +105,7 @@ describe('traces', () => {
 
   it('docs/operations.md has the variables that the code reads', () => {
     const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-    const read = ['src/tracing/openTraces.ts', 'src/metrics/signals.ts']
+    const read = ['src/observing/openTraces.ts', 'src/observing/signals.ts']
       .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
       .filter((name) => !/METRIC/.test(name))
       .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));

@@ -2,7 +2,7 @@ import type { Declaration } from 'telemetry/declaration.ts';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
+import { declarationOf, namesIn } from '../../src/observing/metrics.ts';
 import { appendEvent } from '../support/events.ts';
 import { withConstants } from '../support/processes.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/prom.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
+import { createFileStorage } from '../../src/stores/methodFiles.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { type Call, startTestEdge, type TestEdge, type TestEdgeOptions, type TestModule } from './support/testEdge.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/budget/backlog.ts';
+import { createBacklog } from '../../src/engine/backlog.ts';
 
 const limits = { maxMessages: 8, maxBytes: 8_000 };
 

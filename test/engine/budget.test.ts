@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
+import { type Budget, createBudget } from '../../src/engine/budget.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };

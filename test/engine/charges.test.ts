@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/budget/backlog.ts';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { MessageContext } from '../../src/engine/partition/work.ts';
+import { createBacklog } from '../../src/engine/backlog.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import type { MessageContext } from '../../src/engine/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { partitionWith } from './support/partitions.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCheckpoints } from '../../src/engine/progress/checkpointWriter.ts';
-import { encodeCompletion } from '../../src/engine/progress/completionMap.ts';
-import type { Progress } from '../../src/engine/progress/tracked.ts';
+import { createCheckpoints } from '../../src/engine/checkpointWriter.ts';
+import { encodeCompletion } from '../../src/engine/completionMap.ts';
+import type { Progress } from '../../src/engine/progressTracker.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 const everyMs = 5_000;

@@ -1,12 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  decodeCompletion,
-  encodeCompletion,
-  isDone,
-  type SequenceRange,
-} from '../../src/engine/progress/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isDone, type SequenceRange } from '../../src/engine/completionMap.ts';
 
 /** Each so many sequence numbers beyond the one before, and so many long. */
 function runsOf(position: number, pairs: readonly [number, number][]): SequenceRange[] {

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Requirement } from '../../src/engine/order/lanes.ts';
-import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
-import { createLog } from '../../src/log/log.ts';
-import { beginStep } from '../../src/observing/course.ts';
+import type { Requirement } from '../../src/engine/lanes.ts';
+import { createTurnstile } from '../../src/engine/quarantine.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { beginStep } from '../../src/observing/observation.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { budgetOf, events, partitionByHand, partitionWith } from './support/partitions.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
-import { createPartition, type Partition } from '../../src/engine/partition/partition.ts';
+import { type Budget, createBudget } from '../../src/engine/budget.ts';
+import { createPartition, type Partition } from '../../src/engine/partition.ts';
 import { hubEvent } from '../support/events.ts';
 import { arrivalOf, limits, usual } from './support/partitions.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
-import { createLog } from '../../src/log/log.ts';
-import type { Stage } from '../../src/tap/taps.ts';
+import { createTurnstile } from '../../src/engine/quarantine.ts';
+import { createLog } from '../../src/observing/log.ts';
+import type { Stage } from '../../src/observing/taps.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { backlogOf, budgetOf, events, partitionByHand } from './support/partitions.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import { createLanes, type Queued, type Requirement } from '../../src/engine/order/lanes.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import { createLanes, type Queued, type Requirement } from '../../src/engine/lanes.ts';
 import { signal } from '../support/waiting.ts';
 import { backlogOf } from './support/partitions.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { Gap } from '../../src/engine/partition/partition.ts';
-import { knownRedeliveryHorizon, type Progress } from '../../src/engine/progress/tracked.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import type { Gap } from '../../src/engine/partition.ts';
+import { knownRedeliveryHorizon, type Progress } from '../../src/engine/progressTracker.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { Progress } from '../../src/engine/progress/tracked.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import type { Progress } from '../../src/engine/progressTracker.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {
   backlogOf,

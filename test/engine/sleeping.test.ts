@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/budget/backlog.ts';
-import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
-import { createSleeping, sleeperBytes } from '../../src/engine/budget/sleeping.ts';
-import type { MessageContext } from '../../src/engine/partition/work.ts';
+import { createBacklog } from '../../src/engine/backlog.ts';
+import { type Budget, createBudget } from '../../src/engine/budget.ts';
+import { createSleeping, sleeperBytes } from '../../src/engine/sleeping.ts';
+import type { MessageContext } from '../../src/engine/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
 

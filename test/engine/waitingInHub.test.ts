@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { Requirement } from '../../src/engine/order/lanes.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import type { Requirement } from '../../src/engine/lanes.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { events, fullBacklog, partitionByHand, partitionWith } from './support/partitions.ts';
 

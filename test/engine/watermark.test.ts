@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWatermark, type Position, type WorkHandle } from '../../src/engine/progress/watermark.ts';
+import { createWatermark, type Position, type WorkHandle } from '../../src/engine/watermark.ts';
 
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 

@@ -1,5 +1,5 @@
-import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
-import type { CrashRecord } from '../../src/engine/quarantine/crashRecord.ts';
+import type { CrashRecord } from '../../src/engine/crashRecord.ts';
+import type { DeadLetter } from '../../src/stores/deadLetter.ts';
 import { hubEvent } from '../support/events.ts';
 import { letter } from '../support/letters.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { balanceLimits, decide } from '../../src/hub/reading/balance.ts';
-import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
-import type { Ownership } from '../../src/hub/stores/checkpointStore.ts';
+import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
+import type { Ownership } from '../../src/stores/checkpointStore.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];

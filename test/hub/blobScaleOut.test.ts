@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { consumersForEach, sharesOf, textOf, usualOpened } from './support/reading.ts';
 

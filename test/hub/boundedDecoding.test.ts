@@ -16,8 +16,8 @@ import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { boundDecoding } from '../../src/hub/boundedDecoding.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 // AMQP values of devices just beyond the limits of the service, and that it reads the event all the same (SDK trap 19). The

@@ -5,10 +5,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
-import { createFileStore } from '../../src/hub/stores/fileStore.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
+import { createFileStore } from '../../src/stores/fileCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';

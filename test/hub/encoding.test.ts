@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import rhea from 'rhea';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { encode, toMessage } from '../../src/hub/replies/handOver.ts';
+import { encode, toMessage } from '../../src/hub/replies/sendBytes.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import { createRandom } from '../chaos/random.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Secret } from '../../src/access/secretFiles.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Secret } from '../../src/identity/secretFiles.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
-import type { Metrics } from '../../src/metrics/exposition.ts';
-import { noMeter } from '../../src/metrics/meter.ts';
+import type { Metrics } from '../../src/observing/exposition.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { noMeter } from '../../src/observing/meter.ts';
 import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 

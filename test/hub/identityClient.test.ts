@@ -1,9 +1,9 @@
 import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AmqpConnection, Client, isTokenEnding, newServiceClient } from '../../src/hub/replies/serviceSdk.ts';
-import { useHubTransport } from '../../src/hub/transport/hubTransport.ts';
-import type { ServiceAccess } from '../../src/identity/access.ts';
-import type { ScopedTokens } from '../../src/identity/identity.ts';
+import type { ServiceAccess } from '../../src/access/access.ts';
+import type { ScopedTokens } from '../../src/access/identity.ts';
+import { useHubTransport } from '../../src/hub/hubTransport.ts';
+import { AmqpConnection, Client, isTokenEnding, newServiceClient } from '../../src/hub/serviceSdk.ts';
 
 // The hub's client with an identity: its scope, and the end of its token (D366).
 

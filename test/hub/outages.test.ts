@@ -1,9 +1,9 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import { createPartition } from '../../src/engine/partition/partition.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import { createPartition } from '../../src/engine/partition.ts';
+import { createLog } from '../../src/observing/log.ts';
 import { usual } from '../engine/support/partitions.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';

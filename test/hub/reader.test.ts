@@ -1,10 +1,10 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Partition } from '../../src/engine/partition/partition.ts';
+import type { Partition } from '../../src/engine/partition.ts';
 import { createPartitionReader, type PartitionReader, quietAt } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 import { signal, soon } from '../support/waiting.ts';
 
 cureHubSdks();

@@ -1,14 +1,14 @@
 import { expect, it, vi } from 'vitest';
-import { createPartition } from '../../src/engine/partition/partition.ts';
-import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
-import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { createPartition } from '../../src/engine/partition.ts';
+import { createTurnstile } from '../../src/engine/quarantine.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
+import { openSessions } from './support/assignments.ts';
 import { silence } from './support/replying.ts';
-import { openSessions } from './support/sessions.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,7 @@
 import { EventHubConsumerClient, type ReceivedEventData } from '@azure/event-hubs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { receiveAtOnce } from '../../src/hub/reading/receiveCycle.ts';
+import { receiveAtOnce } from '../../src/hub/receiveCycle.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createRandom } from '../chaos/random.ts';
 import { firstSeeds } from '../support/seed.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { arrivalOf, budgetOf, events, limits, usual } from '../engine/support/partitions.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type SendRefusal, sendRefusalOf } from '../../src/hub/replies/sendFailure.ts';
-import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { errors } from '../../src/hub/serviceSdk.ts';
 import type { Delivery, DropReason } from '../../src/protocol/vocabulary.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { replyTo, senderOver } from './support/replying.ts';

@@ -6,8 +6,8 @@ import { startHub } from 'iot-hub-emulator';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
-import { newServiceClient } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { newServiceClient } from '../../src/hub/serviceSdk.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 

@@ -3,9 +3,9 @@ import { beforeEach, expect, it } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
+import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 

@@ -10,11 +10,11 @@ import {
   startPositionOf,
 } from '../../src/hub/reading/startPosition.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
-import { UnreadableCheckpoint } from '../../src/hub/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
+import { UnreadableCheckpoint } from '../../src/stores/checkpointStore.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { UnreadableCheckpoint } from '../../src/hub/stores/checkpointStore.ts';
-import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
+import { UnreadableCheckpoint } from '../../src/stores/checkpointStore.ts';
+import { createFileStore } from '../../src/stores/fileCheckpoints.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/engine/budget/budget.ts';
+import { createBudget } from '../../src/engine/budget.ts';
 import { backlogOf } from '../engine/support/partitions.ts';
 import { passUntil, settle, waitingService } from './support/waitingService.ts';
 

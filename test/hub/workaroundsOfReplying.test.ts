@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
-import { errors, SenderLink, translateError } from '../../src/hub/replies/serviceSdk.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { errors, SenderLink, translateError } from '../../src/hub/serviceSdk.ts';
 import { plainService } from '../traps/support/plain.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 

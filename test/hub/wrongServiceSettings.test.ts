@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createLog } from '../../src/log/log.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
 import { diagnoseService } from '../../src/observing/diagnosis.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createTroubles } from '../../src/observing/troubles.ts';
 import { plainService } from '../traps/support/plain.ts';
 
 // The official client against the sandbox hub: what an operator learns of a wrong connection string for replies.

@@ -3,8 +3,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
 import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // The official client against the sandbox hub: what somebody learns who has set something wrong.

@@ -2,12 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import type { Lineage, TypeMethods } from '../../src/backends/typeRegistry.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
-import { createLog } from '../../src/log/log.ts';
 import type { FileInputs } from '../../src/methods/fileInputs.ts';
 import { createInvoke } from '../../src/methods/invoke.ts';
 import { type Invocation, readInvocation } from '../../src/methods/requestBody.ts';
-import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { noMeter } from '../../src/observing/meter.ts';
 import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { DeclaredInputs } from '../../src/backends/typeRegistry.ts';
-import type { FileStorage, SignResult } from '../../src/hub/methods/fileStorage.ts';
 import { createFileInputs, fileNameProblem, recordedFiles, tenantFolder } from '../../src/methods/fileInputs.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
-import { namesIn } from '../../src/metrics/metrics.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import { namesIn } from '../../src/observing/metrics.ts';
 import { createStoreRecords } from '../../src/observing/storeRecords.ts';
-import { StorageError } from '../../src/storage/storageCalls.ts';
+import type { FileStorage, SignResult } from '../../src/stores/methodFiles.ts';
+import { StorageError } from '../../src/stores/storageCalls.ts';
 import { recordedSpans } from '../observing/support/recordedSpans.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
 import { drain, frontDoorRoutes } from '../../src/methods/frontDoor.ts';
-import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { noMeter } from '../../src/observing/meter.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // The order of a stop and its limits (M14, D205), and what the front door says about itself on the admin port.

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { methodMetrics } from '../../src/metrics/declared/callMetrics.ts';
-import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
+import { methodMetrics } from '../../src/observing/callMetrics.ts';
+import { declarationOf, namesIn } from '../../src/observing/metrics.ts';
 import { failures } from '../../src/protocol/vocabulary.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { methodDevice } from './support/methodDevice.ts';

@@ -1,17 +1,17 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import type { ObjectResult } from '../../src/backends/objectForCaller.ts';
-import { createLog } from '../../src/log/log.ts';
+import type { ObjectResult } from '../../src/backends/objectOnBehalf.ts';
 import { Failure } from '../../src/methods/failure.ts';
 import type { AuthorizedRequest } from '../../src/methods/invoke.ts';
 import { createConcurrencyLimits } from '../../src/methods/limits.ts';
 import type { Invocation } from '../../src/methods/requestBody.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
-import { noMeter } from '../../src/metrics/meter.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { noMeter } from '../../src/observing/meter.ts';
+import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
 
 // From a request to the call to the hub, without HTTP.

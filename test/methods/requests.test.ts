@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Cancelled } from '../../src/backends/deadline.ts';
-import { createLog } from '../../src/log/log.ts';
 import { bearerToken, callerKey, callerOf, claimsOf } from '../../src/methods/caller.ts';
 import { errorsOf, Failure, failureFrom } from '../../src/methods/failure.ts';
 import { checkPath, routeOf } from '../../src/methods/requestHandler.ts';
 import { checkHttp, failureOfServer, serverLog } from '../../src/methods/server.ts';
+import { createLog } from '../../src/observing/log.ts';
 import { MalformedJson } from '../../src/protocol/json.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';

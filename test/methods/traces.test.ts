@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startRecording } from '../tracing/traces.ts';
+import { startRecording } from '../observing/traces.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 

@@ -1,20 +1,21 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { NoToken } from '../../src/access/identity.ts';
 import { TooLate } from '../../src/concurrency/waiting.ts';
-import { NoEndpoint } from '../../src/hub/endpoint/lookUp.ts';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
-import { errors } from '../../src/hub/replies/serviceSdk.ts';
-import { NoToken, noTokenTodo } from '../../src/identity/identity.ts';
+import { NoEndpoint } from '../../src/hub/reading/lookUp.ts';
+import { errors } from '../../src/hub/serviceSdk.ts';
 import {
   diagnoseLookUp,
   diagnoseMethods,
   diagnoseReading,
   diagnoseService,
   isRefusal,
+  noTokenTodo,
   ofIdentity,
   ofLookedUp,
   storeFailureOf,
 } from '../../src/observing/diagnosis.ts';
-import { StorageError } from '../../src/storage/storageCalls.ts';
+import { StorageError } from '../../src/stores/storageCalls.ts';
 
 // One answer, several causes: what an operator is told names each that it can be.
 

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
-import { namesIn } from '../../src/metrics/metrics.ts';
 import {
   createInvocationRecords,
   type InvocationFailure,
   type RequestFields,
 } from '../../src/observing/invocationRecords.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import { namesIn } from '../../src/observing/metrics.ts';
+import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { recordedSpans } from './support/recordedSpans.ts';

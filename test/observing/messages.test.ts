@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { createLog } from '../../src/observing/log.ts';
 import { beginReply, createMessageRecords } from '../../src/observing/messageRecords.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
-import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
 import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { createMeter } from '../../src/observing/meter.ts';
 import { createStoreRecords } from '../../src/observing/storeRecords.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { choiceOf, deleteLetters, list, show } from '../../src/operations/deadLetterCommands.ts';
 import { replayChosen, replaySummaryOf } from '../../src/operations/replay.ts';
+import { idOf } from '../../src/stores/deadLetter.ts';
+import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 import { withOutput } from '../support/waiting.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { deadLettersRoute } from '../../src/operations/serviceRoutes.ts';
+import { idOf } from '../../src/stores/deadLetter.ts';
 import { letter, lettersInDirectory } from '../support/letters.ts';
 
 const directory = folderForEach('letters');

@@ -4,7 +4,7 @@ import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { type Listening, listen } from 'telemetry/listening.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startAdminServer } from '../../src/operations/adminServer.ts';
+import { startAdminServer } from '../../src/admin/adminServer.ts';
 
 const here = '127.0.0.1';
 const settings = { host: 'A_HOST', port: 'A_PORT' };

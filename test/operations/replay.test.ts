@@ -2,12 +2,12 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { chosenLetters } from '../../src/operations/deadLetterCommands.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
 import type { Arrival } from '../../src/protocol/event.ts';
+import { folderOf, idOf } from '../../src/stores/deadLetter.ts';
+import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 import { signal } from '../support/waiting.ts';
 

@@ -1,7 +1,7 @@
 import { withFields } from 'telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { troublesRoute } from '../../src/operations/openAdmin.ts';
+import { troublesRoute } from '../../src/admin/openAdmin.ts';
+import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
 
 const secret = 'a-secret-of-the-settings';

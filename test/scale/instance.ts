@@ -1,18 +1,17 @@
 import { createStandstillWatch } from '../../src/concurrency/clocks.ts';
-import { createBacklog } from '../../src/engine/budget/backlog.ts';
-import { createBudget } from '../../src/engine/budget/budget.ts';
-import { createPace } from '../../src/engine/budget/pace.ts';
-import type { MessageContext } from '../../src/engine/partition/work.ts';
-import { createTurnstile } from '../../src/engine/quarantine/quarantine.ts';
+import { createPace } from '../../src/engine/adaptiveLimit.ts';
+import { createBacklog } from '../../src/engine/backlog.ts';
+import { createBudget } from '../../src/engine/budget.ts';
+import { createTurnstile } from '../../src/engine/quarantine.ts';
+import type { MessageContext } from '../../src/engine/work.ts';
 import { balanceLimits } from '../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createSender } from '../../src/hub/replies/sender.ts';
 import { createRateLimit, createSendQueue } from '../../src/hub/replies/sendQueue.ts';
 import { createPendingSends } from '../../src/hub/replies/serviceClient.ts';
-import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { createLog } from '../../src/log/log.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { beginStep } from '../../src/observing/course.ts';
+import { createLog } from '../../src/observing/log.ts';
+import { beginStep } from '../../src/observing/observation.ts';
+import { createTroubles } from '../../src/observing/troubles.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import {
   backlogLimits,
@@ -24,6 +23,7 @@ import {
   timing,
 } from '../../src/settings/constants.ts';
 import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { createProcessor, type Hub } from './hub.ts';
 import type { Process } from './run.ts';
 import type { Account, VirtualTime } from './world.ts';

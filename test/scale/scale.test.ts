@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { createRandom } from '../chaos/random.ts';
 import { readOptions } from './options.ts';
 import { faultsOf } from './outcome.ts';

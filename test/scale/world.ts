@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import type { AccountAccess } from '../../src/identity/access.ts';
+import type { AccountAccess } from '../../src/access/access.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { abortOf, accessTo, type HttpRequest, memoryAccount } from '../support/memoryAccount.ts';
 import { createTimerQueue, type QueuedTimer } from '../support/timerQueue.ts';

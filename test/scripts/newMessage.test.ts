@@ -38,7 +38,7 @@ const concerned = [
   'test/messages/model.archive.test.ts',
 ];
 /** It puts other modules in the place of those that files beside it may have loaded. */
-const alone = 'test/metrics/everyMetric.test.ts';
+const alone = 'test/observing/everyMetric.test.ts';
 
 /** What is marked in a page, and what a person makes of it. */
 const decisions = [

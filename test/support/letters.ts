@@ -1,8 +1,8 @@
-import type { DeadLetter, LetterStorage } from '../../src/deadLetters/deadLetter.ts';
-import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
-import { createDirectory } from '../../src/deadLetters/directory.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/letterLimits.ts';
 import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetterCommands.ts';
+import type { DeadLetter, LetterStorage } from '../../src/stores/deadLetter.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/stores/deadLetterStore.ts';
+import { createDirectory } from '../../src/stores/letterFiles.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { hubEvent } from './events.ts';
 
 const roomy: DeadLetterLimits = {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AnonymousCredential, newPipeline, type StoragePipelineOptions } from '@azure/storage-blob';
-import type { AccountAccess } from '../../src/identity/access.ts';
+import type { AccountAccess } from '../../src/access/access.ts';
 import type { Fate } from './lossyProxy.ts';
 
 type HttpClient = NonNullable<StoragePipelineOptions['httpClient']>;

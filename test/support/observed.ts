@@ -1,6 +1,6 @@
-import type { MeterWithReadings } from '../../src/metrics/meter.ts';
-import type { MetricName } from '../../src/metrics/metrics.ts';
-import type { Course } from '../../src/observing/course.ts';
+import type { MeterWithReadings } from '../../src/observing/meter.ts';
+import type { MetricName } from '../../src/observing/metrics.ts';
+import type { Course } from '../../src/observing/observation.ts';
 
 export function recordingLog() {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];

@@ -1,17 +1,17 @@
 import type { AxiosAdapter } from 'axios';
 import { createBackends } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
-import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
-import type { MessageContext } from '../../src/engine/partition/work.ts';
+import type { MessageContext } from '../../src/engine/work.ts';
 import type { Sender } from '../../src/hub/replies/sender.ts';
-import { createLog, type Log } from '../../src/log/log.ts';
-import { createTroubles } from '../../src/log/troubles.ts';
-import { createMeter } from '../../src/metrics/meter.ts';
+import { createLog, type Log } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/meter.ts';
+import type { Traces } from '../../src/observing/span.ts';
+import type { Taps } from '../../src/observing/taps.ts';
+import { createTroubles } from '../../src/observing/troubles.ts';
 import { type Arrival, classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
-import type { Taps } from '../../src/tap/taps.ts';
-import type { Traces } from '../../src/tracing/span.ts';
+import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { settings as defaults } from './environment.ts';
 
 /** The moment at which every test message is answered. */

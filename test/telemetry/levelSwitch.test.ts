@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
 import { expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 it('the level switches to debug and back to that of the settings, with a line for each', () => {
   const lines: string[] = [];

@@ -4,7 +4,7 @@ import { createErrorFields } from 'telemetry/errorFields.ts';
 import { createLineOf } from 'telemetry/line.ts';
 import { printableJson } from 'telemetry/printable.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 /** The lines of our log are, byte for byte, those of pino with the options that the log gives it (D355). */
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 function written(hasColours = false): { log: ReturnType<typeof createLog>; text: () => string } {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { withFields } from 'telemetry/log.ts';
 import { printable, printableJson } from 'telemetry/printable.ts';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 const between = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String.fromCharCode(first + index));

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAdminServer } from '../../src/operations/adminServer.ts';
+import { startAdminServer } from '../../src/admin/adminServer.ts';
 
 /** Short, so that a client which is too slow is cut off soon. */
 const limits = { headersMs: 150, requestMs: 300, answerMs: 200, idleMs: 100 };

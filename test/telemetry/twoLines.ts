@@ -1,4 +1,4 @@
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 /** Writes two lines and ends, in the way that its argument names. */
 

@@ -1,6 +1,6 @@
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { droppedLines } from 'telemetry/log.ts';
-import { createLog } from '../../src/log/log.ts';
+import { createLog } from '../../src/observing/log.ts';
 
 /** Writes numbered lines until it is told to end, and tells when the first of them are dropped. */
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { errors, SenderLink, translateError } from '../../src/hub/replies/serviceSdk.ts';
+import { errors, SenderLink, translateError } from '../../src/hub/serviceSdk.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
 // Each trap is reproduced against the plain azure-iothub: a new version of it that behaves otherwise fails here.

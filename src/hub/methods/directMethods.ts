@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
+import type { ServiceAccess } from '../../access/access.ts';
+import { openPool } from '../../access/pool.ts';
+import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
-import type { ServiceAccess } from '../../identity/access.ts';
-import { currentOf, isSecret, renewed, whenChanged } from '../../identity/secretFiles.ts';
-import { openPool } from '../../network/pool.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { newServiceClient, noRetry } from '../replies/serviceSdk.ts';
+import { newServiceClient, noRetry } from '../serviceSdk.ts';
 import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {

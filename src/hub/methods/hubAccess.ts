@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../log/log.ts';
-import type { Troubles } from '../../log/troubles.ts';
 import { diagnoseMethods } from '../../observing/diagnosis.ts';
+import type { Log } from '../../observing/log.ts';
+import type { Troubles } from '../../observing/troubles.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
 
 const probeIntervalMs = 5_000;

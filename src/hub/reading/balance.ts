@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SeenOwnership } from './ownerships.ts';
+import type { SeenOwnership } from './leases.ts';
 
 export interface BalanceLimits {
   /** An owner that has not renewed for this time has expired. */

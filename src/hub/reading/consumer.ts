@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { isSecret, whenChanged } from '../../access/secretFiles.ts';
 import { createRepeating, within } from '../../concurrency/waiting.ts';
-import type { DeviceWork } from '../../engine/partition/contents.ts';
-import type { DeviceEvent } from '../../engine/partition/intake.ts';
-import { isSecret, whenChanged } from '../../identity/secretFiles.ts';
-import { createTroubles } from '../../log/troubles.ts';
+import type { DeviceWork } from '../../engine/contents.ts';
+import type { DeviceEvent } from '../../engine/intake.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Ownership } from '../stores/checkpointStore.ts';
-import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
+import { createTroubles } from '../../observing/troubles.ts';
+import type { Ownership } from '../../stores/checkpointStore.ts';
+import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
+import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';
 import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
-import { createOwnerships } from './ownerships.ts';
+import { createOwnerships } from './leases.ts';
 import { createReadingTroubles } from './readingTroubles.ts';
-import { createPartitionIds, createRounds, type RoundLimits } from './rounds.ts';
-import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
+import { createPartitionIds, createRounds, type RoundLimits } from './rebalance.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
 export interface Consumer {

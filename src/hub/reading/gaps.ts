@@ -1,7 +1,7 @@
-import type { Gap } from '../../engine/partition/partition.ts';
-import type { Troubles } from '../../log/troubles.ts';
-import type { Meter } from '../../metrics/meter.ts';
-import type { Taps } from '../../tap/taps.ts';
+import type { Gap } from '../../engine/partition.ts';
+import type { Meter } from '../../observing/meter.ts';
+import type { Taps } from '../../observing/taps.ts';
+import type { Troubles } from '../../observing/troubles.ts';
 
 interface GapReportsOptions {
   readonly partition: string;

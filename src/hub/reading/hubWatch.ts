@@ -1,14 +1,14 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
-import type { PartitionContents } from '../../engine/partition/contents.ts';
-import type { Log } from '../../log/log.ts';
-import type { Troubles } from '../../log/troubles.ts';
+import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { EventHubConnection } from './eventHubConnection.ts';
+import type { Log } from '../../observing/log.ts';
+import type { Troubles } from '../../observing/troubles.ts';
+import type { PartitionSession } from './assignment.ts';
+import type { PartitionSessions } from './assignments.ts';
+import type { EventHubConnection } from './connection.ts';
 import type { QuietTimes } from './reader.ts';
 import { wholeHub } from './readingTroubles.ts';
-import type { LastRound } from './rounds.ts';
-import type { PartitionSession } from './session.ts';
-import type { PartitionSessions } from './sessions.ts';
+import type { LastRound } from './rebalance.ts';
 
 interface HubWatchOptions {
   readonly answerMs: number;

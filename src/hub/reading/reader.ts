@@ -1,8 +1,8 @@
 import { type EventHubConsumerClient, earliestEventPosition, type Subscription } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
-import type { Partition } from '../../engine/partition/partition.ts';
-import type { Log } from '../../log/log.ts';
+import type { Partition } from '../../engine/partition.ts';
 import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
+import type { Log } from '../../observing/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 
 const closesWithinMs = 5_000;

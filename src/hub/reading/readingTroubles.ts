@@ -1,5 +1,5 @@
-import type { Troubles } from '../../log/troubles.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
+import type { Troubles } from '../../observing/troubles.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';

@@ -1,8 +1,8 @@
 import type { PartitionProperties } from '@azure/event-hubs';
-import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
-import type { Progress } from '../../engine/progress/tracked.ts';
-import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/quarantine/crashRecord.ts';
-import { type CheckpointStore, type Ownership, UnreadableCheckpoint } from '../stores/checkpointStore.ts';
+import { decodeCompletion, isDone } from '../../engine/completionMap.ts';
+import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/crashRecord.ts';
+import type { Progress } from '../../engine/progressTracker.ts';
+import { type CheckpointStore, type Ownership, UnreadableCheckpoint } from '../../stores/checkpointStore.ts';
 
 /**
  * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which

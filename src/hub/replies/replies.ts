@@ -1,17 +1,17 @@
 import { within } from '../../concurrency/waiting.ts';
-import type { Log } from '../../log/log.ts';
-import type { Troubles } from '../../log/troubles.ts';
-import type { Meter } from '../../metrics/meter.ts';
 import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
+import type { Log } from '../../observing/log.ts';
+import type { Meter } from '../../observing/meter.ts';
+import type { Troubles } from '../../observing/troubles.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { Settings } from '../../settings/config.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
 import { settleWithinMs } from '../../settings/derived.ts';
+import type { Client } from '../serviceSdk.ts';
 import { createSender } from './sender.ts';
 import type { SendRefusal } from './sendFailure.ts';
 import { createRateLimit, createSendQueue } from './sendQueue.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
-import type { Client } from './serviceSdk.ts';
 
 interface ReplySettings extends Pick<Settings['replies'], 'sendsPerMinute'> {
   /** A reply that the hub refuses for now is sent again for this time (C4). */

@@ -1,5 +1,5 @@
-import type { Troubles } from '../../log/troubles.ts';
-import { type Meter, noMeter } from '../../metrics/meter.ts';
+import { type Meter, noMeter } from '../../observing/meter.ts';
+import type { Troubles } from '../../observing/troubles.ts';
 import { fits, type Reply } from '../../protocol/reply.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/vocabulary.ts';
 import { reportRefusal } from './replyTroubles.ts';

@@ -1,9 +1,9 @@
 import type { Client } from 'azure-iothub';
 import { within } from '../../concurrency/waiting.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import { createHandOver } from './handOver.ts';
+import { isTokenEnding, noRetry } from '../serviceSdk.ts';
+import { createHandOver } from './sendBytes.ts';
 import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
-import { isTokenEnding, noRetry } from './serviceSdk.ts';
 
 interface Options {
   readonly client: Client;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventHubConsumerClient, earliestEventPosition, type ReceivedEventData } from '@azure/event-hubs';
 import axios from 'axios';
 import { Client } from 'azure-iothub';
-import { Message } from '../../../src/hub/replies/serviceSdk.ts';
+import { Message } from '../../../src/hub/serviceSdk.ts';
 import { environment } from './environment.ts';
 
 /**

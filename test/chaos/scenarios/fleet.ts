@@ -34,7 +34,7 @@ export const fleet: Scenario = {
     };
     try {
       const model = [children, childBytes, options.seed].map(String);
-      const backend = await startChild<{ port: number }>('../../chaos/scenarios/fleetModel.ts', model);
+      const backend = await startChild<{ port: number }>('./fleetModel.ts', model);
       closers.push(backend.stop);
       const hub = await startHub({
         directory: join(directory, 'hub'),

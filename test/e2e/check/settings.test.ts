@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSettings } from '../../../src/check/checkDeployment.ts';
+import { readCertificate } from '../../../src/access/certificate.ts';
 import { atMost } from '../../../src/concurrency/waiting.ts';
-import { readCertificate } from '../../../src/methods/certificate.ts';
+import { checkSettings } from '../../../src/operations/checkDeployment.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';
 import { methodsSchema, schema } from '../../../src/settings/table.ts';
 import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';

@@ -1,4 +1,4 @@
-import { checkDeployment } from '../../../src/check/checkDeployment.ts';
+import { checkDeployment } from '../../../src/operations/checkDeployment.ts';
 
 /** One check after the other, or several at once, as they are asked for. */
 export interface Asked {

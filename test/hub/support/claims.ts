@@ -1,4 +1,4 @@
-import type { CheckpointStore, Ownership } from '../../../src/hub/stores/checkpointStore.ts';
+import type { CheckpointStore, Ownership } from '../../../src/stores/checkpointStore.ts';
 
 /** The record of a partition that an instance claims. */
 export const claimed = (owner: string, epoch: number, partition = '0') => ({

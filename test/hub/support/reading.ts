@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest';
-import { createBudget } from '../../../src/engine/budget/budget.ts';
-import type { DeviceEvent } from '../../../src/engine/partition/intake.ts';
+import { createBudget } from '../../../src/engine/budget.ts';
+import type { DeviceEvent } from '../../../src/engine/intake.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../../src/hub/reading/consumer.ts';
-import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
-import { createLog } from '../../../src/log/log.ts';
+import { createLog } from '../../../src/observing/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
+import type { CheckpointStore } from '../../../src/stores/checkpointStore.ts';
 import { backlogOf } from '../../engine/support/partitions.ts';
 import { bodyBytes } from '../../support/events.ts';
 

@@ -1,4 +1,4 @@
-import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
+import type { CheckpointStore } from '../../../src/stores/checkpointStore.ts';
 import { claimed } from './claims.ts';
 
 /** What an instance was told by its store: the next instance must find that. */

@@ -1,7 +1,7 @@
 import { createSender } from '../../../src/hub/replies/sender.ts';
 import { createRateLimit, createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { createTroubles } from '../../../src/log/troubles.ts';
+import { createLog } from '../../../src/observing/log.ts';
+import { createTroubles } from '../../../src/observing/troubles.ts';
 import type { Reply } from '../../../src/protocol/reply.ts';
 
 export const silence = createLog('silent');

@@ -3,11 +3,11 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
-import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
+import { createLog } from '../../../src/observing/log.ts';
+import type { Traces } from '../../../src/observing/span.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
 import { invocationLimits } from '../../../src/settings/constants.ts';
-import type { Traces } from '../../../src/tracing/span.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange, validateValue } from '../../support/contracts.ts';
 

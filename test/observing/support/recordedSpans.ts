@@ -1,5 +1,5 @@
-import type { Publish } from '../../../src/tap/taps.ts';
-import type { Attributes, Span, SpanError, Traces } from '../../../src/tracing/span.ts';
+import type { Attributes, Span, SpanError, Traces } from '../../../src/observing/span.ts';
+import type { Publish } from '../../../src/observing/taps.ts';
 import { courseOf } from '../../support/observed.ts';
 
 /** A span as a test sees it: what it began with, its events, and what it ended with. */

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import type { AccessToken, TokenCredential } from '@azure/identity';
+import { comingMoment } from '../concurrency/clocks.ts';
+import { within } from '../concurrency/waiting.ts';
+import type { Troubles } from '../observing/troubles.ts';
+import type { Settings } from '../settings/config.ts';
+
+/** Tokens for one service, in the form that all its clients take. */
+export interface ScopedTokens extends TokenCredential {
+  readonly scope: string;
+  /** A token for `scope`, whatever scope is asked for: some clients have that of the public cloud fixed. @throws NoToken */
+  getToken(): Promise<AccessToken>;
+}
+
+/** The platform has given no token. The message has no request and no answer. */
+export class NoToken extends Error {
+  override readonly name = 'NoToken';
+}
+
+interface IdentityOptions {
+  readonly settings: Settings['identity'];
+  /** Without them, nothing is logged. */
+  readonly troubles?: Troubles | undefined;
+  /** Replaces the platform. */
+  readonly open?: () => Promise<TokenCredential>;
+}
+
+const withinMs = 20_000;
+
+/** The clients renew a token two minutes before its end, or at two thirds of its life; they get a new one by then. */
+const freshMs = 5 * 60_000;
+/** While the platform gives none, the last one serves until the clients could do nothing with it. */
+const lastMs = 3 * 60_000;
+
+/**
+ * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, when the
+ * first token is wanted.
+ */
+export function createIdentity({ settings, troubles, open }: IdentityOptions) {
+  const load = open ?? (async () => (await import('./platform.ts')).platformCredential(settings));
+  let credential: Promise<TokenCredential> | undefined;
+  const known = new Map<string, ScopedTokens>();
+
+  async function ask(scope: string): Promise<AccessToken> {
+    credential ??= load();
+    const opened = await credential.catch((error) => {
+      credential = undefined;
+      throw error;
+    });
+    const token = await within(opened.getToken(scope), withinMs);
+    if (token === null) throw new Error('an empty answer');
+    return token;
+  }
+
+  function tokensOf(scope: string): ScopedTokens {
+    let current: { readonly token: AccessToken; readonly ends: number; readonly due: number } | undefined;
+    let pending: Promise<AccessToken> | undefined;
+    const source = `tokens for ${scope}`;
+
+    async function renew(): Promise<AccessToken> {
+      try {
+        const token = await ask(scope);
+        const { expiresOnTimestamp, refreshAfterTimestamp = expiresOnTimestamp } = token;
+        const ends = comingMoment(expiresOnTimestamp);
+        current = { token, ends, due: Math.min(ends - freshMs, comingMoment(refreshAfterTimestamp)) };
+        troubles?.clear(source, 'the identity gets tokens again', { scope });
+        return token;
+      } catch (error) {
+        const cause = causeOf(error);
+        const diagnosis = { setting: 'IDENTITY', cause };
+        const fields = { scope };
+        troubles?.raise(source, { level: 'warn', message: 'the identity gets no token', fields, diagnosis, still });
+        if (current !== undefined && current.ends - performance.now() > lastMs) return current.token;
+        throw new NoToken(`the identity gets no token: ${cause}`);
+      }
+    }
+
+    return {
+      scope,
+      async getToken() {
+        if (current !== undefined && performance.now() < current.due) return current.token;
+        pending ??= renew().finally(() => {
+          pending = undefined;
+        });
+        return pending;
+      },
+    };
+  }
+
+  return {
+    /** The same for all that ask for one scope. */
+    tokensFor(scope: string): ScopedTokens {
+      const tokens = known.get(scope) ?? tokensOf(scope);
+      known.set(scope, tokens);
+      return tokens;
+    },
+  };
+}
+
+const still = () => ({});
+
+/** One line: the library explains at length. */
+function causeOf(error: unknown): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return `${name}: ${message.split(/[\r\n]/, 1)[0]}`.slice(0, 300);
+}
+
+/** What the platform should have given the process for its identity, and has not: one sentence for each fault (D365). */
+export function missingOfPlatform(
+  { kind, clientId }: Settings['identity'],
+  env: NodeJS.ProcessEnv,
+  isReadable = canRead,
+): string[] {
+  if (kind !== 'workload') return [];
+  const needed = ['AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE', ...(clientId === '' ? ['AZURE_CLIENT_ID'] : [])];
+  const missing = needed.filter((name) => !env[name]);
+  const file = env['AZURE_FEDERATED_TOKEN_FILE'] ?? '';
+  return [
+    ...missing.map(
+      (name) => `identity.kind: IDENTITY=workload needs ${name}, which the platform sets for a service account`,
+    ),
+    ...(file !== '' && !isReadable(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
+  ];
+}
+
+function canRead(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').trim() !== '';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,155 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
+import { printableJson } from 'telemetry/printable.ts';
+import { z } from 'zod';
+import type { PageFiles } from '../../page/server/pageFiles.ts';
+import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
+
+/** What can be asked on one path. */
+export interface AdminRoute {
+  /** One sentence for `GET /`. */
+  readonly about: string;
+  /** The answer, which is printed as JSON, or a promise of it. */
+  get?(query: URLSearchParams): unknown;
+  /** @throws ZodError when the body is not as expected */
+  put?(body: unknown): unknown;
+  /** Writes its own answer, until the request is closed. */
+  stream?(query: URLSearchParams, response: ServerResponse): void;
+}
+
+interface AdminOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly token: Secret;
+  /** What stands above the list of `GET /`. */
+  readonly about: object;
+  /** By path. */
+  readonly routes: Readonly<Record<string, AdminRoute>>;
+  /** The web page, below `/page/`. */
+  readonly page?: PageFiles | undefined;
+  readonly limits?: ClientLimits;
+}
+
+/** A request that cannot be answered; the message is for the caller. */
+export class BadRequest extends Error {
+  override readonly name = 'BadRequest';
+  readonly status: number;
+
+  constructor(message: string, status = 400) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const pagePath = '/page/';
+const mostBodyBytes = 1_024;
+const mostConnections = 32;
+
+/**
+ * The admin port: JSON for people and their tools.
+ * @throws Error that names the setting when the port is not available
+ */
+export async function startAdminServer(options: AdminOptions): Promise<Listening> {
+  const { host, port, token, about, routes, page, limits } = options;
+  const admit = createAdmission(token);
+  const paths = Object.fromEntries(
+    Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
+  );
+  const withList: Readonly<Record<string, AdminRoute>> = {
+    '/': { about: 'this list', get: () => ({ ...about, paths, ...(page && { page: pagePath }) }) },
+    ...routes,
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse, takeTime: () => void): Promise<void> {
+    const { method = '', url = '/' } = request;
+    const [path = '', query = ''] = url.split('?', 2);
+    const isOfPage = page !== undefined && `${path}/`.startsWith(pagePath) && method === 'GET';
+    await admit(request, isOfPage);
+    if (isOfPage && path.length < pagePath.length) return void response.writeHead(308, { location: pagePath }).end();
+    const file = isOfPage ? await page(path.slice(pagePath.length)) : undefined;
+    if (file) return void response.writeHead(200, file.headers).end(file.body);
+    const route = Object.hasOwn(withList, path) ? withList[path] : undefined;
+    const asked = new URLSearchParams(query);
+    if (route === undefined) throw new BadRequest('there is no such path: GET / lists all', 404);
+    if (method === 'GET' && route.stream) {
+      route.stream(asked, response);
+      takeTime();
+    } else if (method === 'GET' && route.get) send(response, 200, await route.get(asked));
+    else if (method === 'PUT' && route.put) send(response, 200, route.put(await bodyOf(request)));
+    else throw new BadRequest(`${path} has no ${method}`, 405);
+  }
+
+  const server = createLimitedServer((request, response, takeTime) => {
+    response.on('error', () => {}); // the caller has gone
+    answer(request, response, takeTime).catch((error: unknown) => {
+      const { status, message } = refusalOf(error);
+      send(response, status, { error: message });
+    });
+  }, limits);
+  server.maxConnections = mostConnections;
+  return listen(server, { host, port, settings: { host: 'ADMIN_HOST', port: 'ADMIN_PORT' } });
+}
+
+function refusalOf(error: unknown): BadRequest {
+  if (error instanceof z.ZodError) return new BadRequest(z.prettifyError(error));
+  return error instanceof BadRequest ? error : new BadRequest('this cannot be answered at the moment', 500);
+}
+
+/**
+ * Without a token only programs on this machine can reach the port, and so can the web pages in a browser here: a page
+ * has an origin, or sends the name of its own host (DNS rebinding).
+ * @param token empty when none is needed
+ * @returns rejects with BadRequest for who may not ask; what is public needs no token: it tells nothing
+ */
+function createAdmission(token: Secret) {
+  const isToken = (given: string, expected: string) => timingSafeEqual(digestOf(given), digestOf(`Bearer ${expected}`));
+
+  /** A token that is not the known one may be the next (D397). */
+  async function isAccepted(given = ''): Promise<boolean> {
+    const known = currentOf(token);
+    return isToken(given, known) || isToken(given, await renewed(token, known));
+  }
+
+  return async ({ headers }: IncomingMessage, isPublic: boolean): Promise<void> => {
+    const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
+    const isOfThisMachine = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(headers.host ?? '');
+    if (isOfPage || (token === '' && !isOfThisMachine))
+      throw new BadRequest('web pages may not use the admin port', 403);
+    if (token !== '' && !isPublic && !(await isAccepted(headers.authorization)))
+      throw new BadRequest('a bearer token is needed: that of ADMIN_TOKEN', 401);
+  };
+}
+
+/** Digests have one length, so that the comparison takes the same time for every text. */
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function methodsOf({ get, put, stream }: AdminRoute, path: string): string {
+  const methods = [...(get || stream ? ['GET'] : []), ...(put ? ['PUT'] : [])];
+  return `${methods.join('|')} ${path}`;
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  response.writeHead(status, status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers);
+  response.end(`${printableJson(JSON.stringify(body, null, 2))}\n`);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
+    throw new BadRequest('the body must be JSON, with content-type application/json', 415);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > mostBodyBytes) throw new BadRequest('the body is too large', 413);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new BadRequest('the body is not JSON');
+  }
+}

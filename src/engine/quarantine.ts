@@ -1,0 +1,332 @@
+import { pause } from '../concurrency/waiting.ts';
+import type { LogLines } from '../observing/log.ts';
+import { type Meter, noMeter } from '../observing/meter.ts';
+import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';
+
+/**
+ * For a session after unclean shutdowns (G4, D29). A suspect is the first message of a device in the session, if it may have
+ * been in flight at the last unclean shutdown. Suspects begin in batches, each recorded before, so that after another one it is
+ * known which were in work: those are divided, until one runs alone. All other messages are handled beside them.
+ */
+export interface Quarantine {
+  /** Whether the message, the first of its lane, has to wait for its batch. */
+  isSuspect(deviceId: string, sequenceNumber: number): boolean;
+  /** Resolves with true when the suspect may begin, with false when the partition drains. */
+  turnOf(deviceId: string, sequenceNumber: number): Promise<boolean>;
+  /** The message does not begin now, and waits again. */
+  putBack(deviceId: string, sequenceNumber: number): void;
+  /**
+   * A message has ended.
+   * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
+   * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
+   */
+  ended(sequenceNumber: number): Promise<void> | undefined;
+  fateOf(sequenceNumber: number): Fate;
+  isInWork(sequenceNumber: number): boolean;
+  /** All that is left of the message are replies that wait for full queues (C4): it leaves work, and its device still waits for `ended`. */
+  sleeps(sequenceNumber: number): void;
+  /** Suspects that wait or are in work. */
+  suspects(): number;
+}
+
+/**
+ * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
+ * has ended the process.
+ */
+export type Fate = 'handled' | 'parked' | 'passed over';
+
+export interface QuarantineOptions {
+  /** The crash record of the checkpoint, as text. */
+  readonly crashRecord: string | undefined;
+  /** Writes a crash record and returns whether that worked. */
+  recordCrashState(next: CrashRecord): Promise<boolean>;
+  /** When aborted, no more messages begin. */
+  readonly draining: AbortSignal;
+  /** One for the process. */
+  readonly turnstile: Turnstile;
+  /** The most suspects of a batch: as many messages as may be in flight at once. */
+  readonly mostSuspects: number;
+  readonly log: LogLines;
+  readonly meter?: Meter;
+}
+
+/** A message that was alone in work at this number of unclean shutdowns is parked unexecuted. */
+const endsUntilParked = 3;
+
+/** Those that were in work at the last unclean shutdown begin in this number of batches: the cause is in one of them. */
+const parts = 4;
+
+/**
+ * The next batch waits for the one before, but no longer than this: an ordinary message takes a fraction of it. After many ends it
+ * waits twice as long with each, in the end longer than any message takes: then it is certain in which batch the cause is.
+ */
+const patienceAfter = (ends: number) => 1_000 * 2 ** Math.min(Math.max(ends - 6, 0), 7);
+
+/** Pause before the next attempt when the store has not accepted a crash record. */
+const recordPauseMs = 1_000;
+
+const unknown: Suspicion = { isInWork: false, ends: 0 };
+
+/** Undefined when there are no suspects. */
+export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
+  const crashRecord = decodeCrashRecord(options.crashRecord);
+  if (!isQuarantine(crashRecord)) return undefined;
+  const { recordCrashState, draining, turnstile, log, meter = noMeter } = options;
+  const mostSuspects = Math.min(options.mostSuspects, maxSuspects);
+  const countTrial = meter.counter('device_messaging.quarantine.trials');
+  const { ends, upTo } = crashRecord;
+  /** Unfinished suspects that the cause is among, as far as known. They begin before all others. */
+  const blamed = new Map(crashRecord.suspects);
+  const mostBlamed = Math.min(Math.ceil(blamed.size / parts), mostSuspects);
+  /** Devices whose suspect has been seen. */
+  const devices = new Set<string>();
+  const waiting = new Map<number, { readonly deviceId: string; begin(isTurn: boolean): void }>();
+  /** In work. */
+  const batches: Batch[] = [];
+  /** Suspects that have left work and not ended. */
+  const asleep = new Set<number>();
+  /** The one that the crash record names as in work. */
+  let recorded: Batch | undefined;
+  let isAlone = false;
+  let saving: Promise<unknown> = Promise.resolve();
+  let nextSave: Promise<boolean> | undefined;
+
+  log.warn(
+    { ends, upTo, suspects: blamed.size },
+    'unclean shutdowns: messages that may be the cause are handled in turns',
+  );
+  draining.addEventListener('abort', end, { once: true });
+
+  function end() {
+    for (const { begin } of waiting.values()) begin(false);
+    waiting.clear();
+    turnstile.leave(partition);
+    for (const one of [...batches].flatMap(({ left }) => [...left])) leaveWork(one);
+  }
+
+  const batchOf = (sequenceNumber: number) => batches.find(({ left }) => left.has(sequenceNumber));
+
+  const endsOf = (sequenceNumber: number) => blamed.get(sequenceNumber)?.ends ?? 0;
+
+  /** Writes the crash record as it is when the write before is over. @returns whether that worked */
+  function save(): Promise<boolean> {
+    nextSave ??= saving.then(() => {
+      nextSave = undefined;
+      if (draining.aborted) return false; // the drain writes the last checkpoint
+      const suspects = new Map(blamed);
+      const inWork = [...(recorded?.left ?? [])];
+      for (const one of inWork) suspects.set(one, { ...(blamed.get(one) ?? unknown), isInWork: true });
+      const written = recordCrashState({ ends, upTo, alone: isAlone ? inWork[0] : undefined, suspects });
+      saving = written;
+      return written;
+    });
+    return nextSave;
+  }
+
+  /** No suspect begins before its crash record is stored: a failing store is asked until it takes the record. */
+  async function saved(): Promise<void> {
+    while (!(await save()) && !draining.aborted) await pause(recordPauseMs, draining);
+  }
+
+  const isSingle = (one: number) => blamed.has(one) && (blamed.size === 1 || endsOf(one) > 0);
+
+  /** A blamed one that is left or has been alone before, by itself; else some blamed ones; else all others. */
+  function choose(isIdle: boolean): readonly number[] {
+    const all = [...waiting.keys()];
+    const single = isIdle ? all.find(isSingle) : undefined;
+    if (single !== undefined) return [single];
+    const suspected = all.filter((one) => blamed.has(one) && !isSingle(one));
+    if (suspected.length > 0) return suspected.slice(0, mostBlamed);
+    return all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
+  }
+
+  const partition: Candidates = {
+    next(isIdle) {
+      const chosen = choose(isIdle);
+      const [first] = chosen;
+      if (first === undefined) return undefined;
+      return { rank: isSingle(first) ? 0 : blamed.has(first) ? 1 : 2, take: () => take(chosen) };
+    },
+  };
+
+  function take(chosen: readonly number[]): Batch {
+    const batch: Batch = {
+      left: new Set(chosen),
+      patienceMs: patienceAfter(ends),
+      async record(state) {
+        recorded = state === 'not in work' ? undefined : batch;
+        isAlone = state === 'alone';
+        await saved();
+      },
+      begin() {
+        if (draining.aborted) return;
+        logBatch(chosen);
+        for (const one of chosen) waiting.get(one)?.begin(true);
+        for (const one of chosen) waiting.delete(one);
+      },
+    };
+    batches.push(batch);
+    return batch;
+  }
+
+  /** After the next unclean shutdown, the last such line says which suspects were in work. */
+  function logBatch(chosen: readonly number[]) {
+    const [first = 0] = chosen;
+    const suspects = chosen.length;
+    if (suspects > 1) return log.info({ suspects, from: first, to: chosen.at(-1) }, 'suspects begin');
+    const place = { device: waiting.get(first)?.deviceId, sequenceNumber: first, ends: endsOf(first) };
+    log.info({ suspects, ...place, alone: isAlone }, 'suspects begin');
+    if (fateOf(first) !== 'passed over') return;
+    log.error(
+      place,
+      'message has ended the process even without being executed: passed over, neither answered nor parked',
+    );
+  }
+
+  function fateOf(sequenceNumber: number): Fate {
+    const ends = endsOf(sequenceNumber);
+    return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
+  }
+
+  function leaveWork(sequenceNumber: number) {
+    const batch = batchOf(sequenceNumber);
+    if (batch === undefined) return;
+    batch.left.delete(sequenceNumber);
+    if (batch.left.size === 0) batches.splice(batches.indexOf(batch), 1);
+    turnstile.left(batch);
+  }
+
+  return {
+    isSuspect(deviceId, sequenceNumber) {
+      return sequenceNumber <= upTo && !devices.has(deviceId);
+    },
+    turnOf(deviceId, sequenceNumber) {
+      devices.add(deviceId);
+      if (draining.aborted) return Promise.resolve(false);
+      return new Promise((begin) => {
+        waiting.set(sequenceNumber, { deviceId, begin });
+        turnstile.wait(partition);
+      });
+    },
+    putBack(deviceId, sequenceNumber) {
+      if (batchOf(sequenceNumber) === undefined) return;
+      devices.delete(deviceId);
+      leaveWork(sequenceNumber);
+    },
+    ended(sequenceNumber) {
+      if (batchOf(sequenceNumber) === undefined && !asleep.delete(sequenceNumber)) return undefined;
+      if (draining.aborted) return Promise.resolve();
+      countTrial('handled');
+      blamed.delete(sequenceNumber);
+      leaveWork(sequenceNumber);
+      return save().then(() => {});
+    },
+    fateOf,
+    isInWork: (sequenceNumber) => batchOf(sequenceNumber) !== undefined,
+    sleeps(sequenceNumber) {
+      if (batchOf(sequenceNumber) === undefined || draining.aborted) return;
+      asleep.add(sequenceNumber);
+      leaveWork(sequenceNumber);
+      void save();
+    },
+    suspects: () => batches.reduce((sum, { left }) => sum + left.size, waiting.size),
+  };
+}
+
+/** The suspects of one partition that wait. */
+interface Candidates {
+  /**
+   * Those to begin next; undefined when there are none. Of the partitions, the one with the lowest rank is next.
+   * @param isIdle no suspect of the process is in work: only then one begins that is to be alone
+   */
+  next(isIdle: boolean): { readonly rank: number; take(): Batch } | undefined;
+}
+
+/** Suspects of one partition that begin together. */
+interface Batch {
+  /** Those in work. */
+  readonly left: Set<number>;
+  readonly patienceMs: number;
+  /** Alone: no other suspect of the process is in work. Resolves when the crash record is stored. */
+  record(state: 'in work' | 'alone' | 'not in work'): Promise<void>;
+  begin(): void;
+}
+
+/**
+ * Lets batches begin one after the other, those of all partitions of the process. The last one that is in work is recorded as
+ * such, and no other: either the cause is in it, or it will end.
+ */
+export interface Turnstile {
+  /** The partition has suspects that wait. */
+  wait(partition: Candidates): void;
+  /** The partition has no more suspects. */
+  leave(partition: Candidates): void;
+  /** One of the batch has left work. */
+  left(batch: Batch): void;
+}
+
+export function createTurnstile(): Turnstile {
+  const partitions = new Set<Candidates>();
+  /** In the order of their beginning. */
+  const inWork: Batch[] = [];
+  let recorded: { readonly batch: Batch; readonly isAlone: boolean } | undefined;
+  /** The batch that began last, until it has ended or had its time. */
+  let awaited: Batch | undefined;
+  let patience: NodeJS.Timeout | undefined;
+  let isChanged = false;
+  let isServing = false;
+
+  function take(): Batch | undefined {
+    const all = [...partitions].flatMap((one) => one.next(inWork.length === 0) ?? []);
+    const batch = all.toSorted((one, other) => one.rank - other.rank)[0]?.take();
+    if (batch === undefined) return undefined;
+    inWork.push(batch);
+    awaited = batch;
+    clearTimeout(patience);
+    patience = setTimeout(() => {
+      awaited = undefined;
+      void serve();
+    }, batch.patienceMs).unref();
+    return batch;
+  }
+
+  async function recordLast() {
+    const batch = inWork.at(-1);
+    const isAlone = inWork.length === 1 && batch?.left.size === 1;
+    if (batch === recorded?.batch && isAlone === recorded?.isAlone) return;
+    if (recorded && recorded.batch !== batch && recorded.batch.left.size > 0)
+      await recorded.batch.record('not in work');
+    recorded = batch && { batch, isAlone };
+    await batch?.record(isAlone ? 'alone' : 'in work');
+  }
+
+  async function serve() {
+    isChanged = true;
+    if (isServing) return;
+    isServing = true;
+    while (isChanged) {
+      await Promise.resolve(); // what is read together begins together
+      isChanged = false;
+      const batch = awaited === undefined ? take() : undefined;
+      await recordLast();
+      batch?.begin();
+      isChanged ||= batch !== undefined;
+    }
+    isServing = false;
+  }
+
+  return {
+    wait(partition) {
+      partitions.add(partition);
+      void serve();
+    },
+    leave: (partition) => void partitions.delete(partition),
+    left(batch) {
+      if (batch.left.size === 0) {
+        inWork.splice(inWork.indexOf(batch), 1);
+        if (awaited === batch) awaited = undefined;
+      }
+      void serve();
+    },
+  };
+}

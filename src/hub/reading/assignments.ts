@@ -1,0 +1,221 @@
+import { within } from '../../concurrency/waiting.ts';
+import type { DeviceEvent } from '../../engine/intake.ts';
+import type { PartitionOptions } from '../../engine/partition.ts';
+import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progressTracker.ts';
+import { diagnosisOf, ofHub, storeFieldsOf } from '../../observing/diagnosis.ts';
+import type { LogText } from '../../observing/events.ts';
+import { type Meter, noMeter } from '../../observing/meter.ts';
+import type { Taps } from '../../observing/taps.ts';
+import type { Troubles } from '../../observing/troubles.ts';
+import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
+import { beginPartitionSession, type PartitionSession, type Revocation, type SessionState } from './assignment.ts';
+import type { EventHubConnection } from './connection.ts';
+import { createGapReports } from './gaps.ts';
+import type { Ownerships } from './leases.ts';
+import type { PartitionReaderOptions } from './reader.ts';
+import type { ReadingTroubles } from './readingTroubles.ts';
+import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
+
+export interface PartitionSessionsOptions<A extends DeviceEvent>
+  extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  /** For a partition without a checkpoint. */
+  readonly startPosition: StartPosition;
+  /** All partitions of the hub, as they were last counted. */
+  readonly partitionIds: () => readonly string[];
+  readonly store: CheckpointStore;
+  /** The longest that one answer of the hub or the store may take. */
+  readonly answerMs: number;
+  readonly drainMs: number;
+  readonly meter?: Meter;
+  /** The followers of devices; none when omitted. */
+  readonly taps?: Pick<Taps, 'all'>;
+  readonly troubles: ReadingTroubles;
+  /** For failures after which a partition goes on. */
+  readonly allTroubles: Troubles;
+  /** Called before a partition is read. */
+  readonly sessionBegins?: (partition: string) => void;
+  /** What each partition does with its events. */
+  readonly partition: (
+    id: string,
+  ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onGap' | 'onTrouble' | 'onRevoked'>;
+}
+
+/** The longest that the release of a partition may take beyond its drain, when the service stops. */
+const releaseWithinMs = 10_000;
+
+export type PartitionSessions = ReturnType<typeof createPartitionSessions>;
+
+/** The partition sessions of this instance, one for each partition that it reads. */
+export function createPartitionSessions<A extends DeviceEvent>(
+  connection: Pick<EventHubConnection, 'client'>,
+  ownerships: Pick<Ownerships, 'release'>,
+  options: PartitionSessionsOptions<A>,
+) {
+  const { log, drainMs, troubles, allTroubles, meter = noMeter, taps } = options;
+  const countBegun = meter.counter('device_messaging.sessions.begun');
+  const countEnded = meter.counter('device_messaging.sessions.ended');
+  const countCheckpoint = meter.counter('device_messaging.checkpoints');
+  /** A session is removed when it has ended. */
+  const entries = new Map<string, 'opening' | PartitionSession>();
+  /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
+  const uncounted = new Set<string>();
+  /** What the last session of a partition left undone, and when, as `performance.now()`. */
+  const left = new Map<string, { readonly messages: number; readonly at: number }>();
+  let isStopping = false;
+
+  const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
+  const store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'> = {
+    progress: (partition) => answered(options.store.progress(partition)),
+    checkpoints: () => answered(options.store.checkpoints()),
+    writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
+  };
+  const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
+  const start = { ...options, store, extentOf, checkCheckpoint: createForeignCheckpointCheck() };
+
+  function logLost(partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') {
+    log.warn({ partition, noticedBy }, 'another instance reads this partition now');
+  }
+
+  function sessionOf(partition: string): PartitionSession | undefined {
+    const entry = entries.get(partition);
+    return entry === 'opening' ? undefined : entry;
+  }
+
+  const inState = (...states: readonly SessionState[]) =>
+    [...entries.values()].flatMap((entry) => (entry !== 'opening' && states.includes(entry.state()) ? entry : []));
+  const all = () => inState('reading', 'draining');
+
+  const revoke = (partition: string, reason: Revocation) => sessionOf(partition)?.revoke(reason);
+  const release = async (partition: string) => sessionOf(partition)?.release();
+
+  /** Returns false when another instance owns the partition. */
+  async function writeCheckpoint(record: Ownership, progress: Progress): Promise<boolean> {
+    log.flush?.(); // a message that is not handled again must have its line (G5)
+    const isOurs = await store.writeProgress(record, progress).catch((error) => {
+      countCheckpoint('failed');
+      throw error;
+    });
+    countCheckpoint(isOurs ? 'written' : 'refused');
+    allTroubles.clear(sourceOf(record.partition, 'checkpoint not written'));
+    if (!isOurs) logLost(record.partition, 'checkpoint');
+    return isOurs;
+  }
+
+  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
+    const { partition } = record;
+    const afterUncleanShutdown = uncounted.has(partition);
+    const progress = isStopping ? undefined : await startPositionOf(record, { ...start, afterUncleanShutdown });
+    if (progress !== undefined) uncounted.delete(partition);
+    if (isStopping || progress === undefined) return ownerships.release(record, begun);
+    options.sessionBegins?.(partition);
+    entries.set(partition, begin(record, begun, progress));
+    countBegun();
+  }
+
+  function begin(record: Ownership, begun: number | undefined, progress: Progress): PartitionSession {
+    const { partition } = record;
+    let announced = false;
+    const onTrouble = (error: unknown, message: LogText<'error'>) =>
+      allTroubles.raise(sourceOf(partition, message), {
+        ...{ level: 'error', message, fields: { partition } },
+        diagnosis: { err: error, ...storeFieldsOf(error) },
+      });
+    const newestOf = async () => (await extentOf(partition)).lastEnqueuedSequenceNumber;
+    const oldestOf = async () => (await extentOf(partition)).beginningSequenceNumber;
+    const session: PartitionSession = beginPartitionSession(connection.client(), {
+      ...options,
+      ...options.partition(partition),
+      ...{ record, progress, onTrouble },
+      gaps: createGapReports({ partition, oldestOf, troubles: allTroubles, meter, taps }),
+      redeliveryHorizon:
+        begun === undefined ? openRedeliveryHorizon(newestOf, onTrouble) : knownRedeliveryHorizon(begun),
+      checkpoint: (next) => writeCheckpoint(record, next),
+      onRevoked: () => revoke(partition, 'lost'),
+      failed(diagnosis) {
+        troubles.raise(partition, diagnosis);
+        // The next round reads the checkpoint again; an operator may have removed it by then.
+        if (diagnosis.refusesPosition) revoke(partition, 'refused');
+      },
+      heard() {
+        troubles.clear(partition);
+        left.delete(partition);
+        if (announced) return;
+        announced = true;
+        log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
+      },
+      lost() {
+        logLost(partition, 'hub');
+        revoke(partition, 'lost');
+      },
+      releaseOwnership: (newest) => ownerships.release(record, newest),
+      ended: countEnded,
+      gone() {
+        entries.delete(partition);
+        left.set(partition, { messages: session.pending(), at: performance.now() });
+      },
+    });
+    return session;
+  }
+
+  return {
+    /** Sessions that read or drain. */
+    all,
+    /** Sessions that read. */
+    reading: () => inState('reading'),
+    /** Of the session of the partition; undefined when there is none. */
+    stateOf: (partition: string): SessionState | undefined =>
+      sessionOf(partition)?.state() ?? (entries.has(partition) ? 'opening' : undefined),
+    /**
+     * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
+     * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
+     * @param begun as the last owner wrote it in its release (D10)
+     * @param afterUncleanShutdown the last owner has not released the partition (G4)
+     */
+    async open(record: Ownership, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
+      const { partition } = record;
+      entries.set(partition, 'opening');
+      if (afterUncleanShutdown === true) uncounted.add(partition);
+      if (afterUncleanShutdown === false) uncounted.delete(partition);
+      try {
+        await beginToRead(record, begun);
+      } catch (error) {
+        const diagnosis = diagnosisOf(error);
+        if (diagnosis === undefined) throw error;
+        troubles.raise(partition, diagnosis);
+        if (!diagnosis.isAnswer) throw error;
+      } finally {
+        if (entries.get(partition) === 'opening') entries.delete(partition);
+      }
+    },
+    /** Revokes the sessions of partitions that belong to another instance, according to these records. */
+    revokeLost(records: readonly Ownership[]) {
+      const sessions = new Map(all().map((session) => [session.record.partition, session]));
+      for (const { partition, owner, epoch } of records) {
+        const session = sessions.get(partition);
+        if (session === undefined || (session.record.owner === owner && session.record.epoch === epoch)) continue;
+        logLost(partition, 'ownership record');
+        session.revoke('lost');
+      }
+    },
+    /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
+    revokeAll(): readonly string[] {
+      const partitions = all().map(({ record }) => record.partition);
+      for (const partition of partitions) revoke(partition, 'stood_still');
+      return partitions;
+    },
+    /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
+    release,
+    /** Messages that sessions had read and not done when they ended, after this moment, and that are not read here again. */
+    leftSince: (moment: number) =>
+      [...left.values()].reduce((sum, { messages, at }) => sum + (at >= moment ? messages : 0), 0),
+    /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
+    async releaseAll() {
+      isStopping = true;
+      const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
+      const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);
+      await Promise.all([...entries.keys()].map((partition) => inTime(partition).catch(notReleased)));
+    },
+  };
+}
+
+const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;

@@ -1,0 +1,94 @@
+import { sleep, within } from '../../concurrency/waiting.ts';
+import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
+
+/** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
+export interface SeenOwnership extends Ownership {
+  /** Milliseconds in which the owner could have renewed it and has not. */
+  readonly unrenewedMs: number;
+  /** Milliseconds in which the owner could have released it to `wantedBy` and has not. */
+  readonly wantedMs: number;
+}
+
+/** Between the attempts of a release, which others' changes come before. */
+const shortestPauseMs = 50;
+const longestPauseMs = 2_000;
+
+const unwanted = { wantedBy: '', wantedSince: 0 };
+
+export type Ownerships = ReturnType<typeof createOwnerships>;
+
+/**
+ * Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. What changes a
+ * record returns the new one, or undefined when another instance has changed it first.
+ * @param me names this instance
+ * @param gapMs the most that a gap between two answers to `look` counts: in a longer gap the other owners may have been unable
+ * to renew, too. It counts in part, so that partitions of an ended instance are taken over even when every answer takes long.
+ * A time that has changed between two looks is at most as old as the gap. Only at the first look do clocks of the day decide:
+ * ours, and that of the other instance or the storage.
+ */
+export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number) {
+  let lookedAt = performance.now();
+  let known: ReadonlyMap<string, SeenOwnership> | undefined;
+  const all = () => within(store.ownerships(), answerMs);
+  const change = (record: Ownership, what: Partial<Ownership>) =>
+    within(store.change(record, { ...record, ...what }), answerMs);
+
+  const owned = (partition: string) => ({ ...unwanted, partition, owner: me, renewedAt: Date.now() });
+
+  async function own({ partition, epoch }: Ownership): Promise<Ownership | undefined> {
+    return (await all()).find((one) => one.partition === partition && one.owner === me && one.epoch === epoch);
+  }
+
+  return {
+    async look(): Promise<SeenOwnership[]> {
+      const records = await all();
+      const passedMs = performance.now() - lookedAt;
+      const countedMs = Math.min(passedMs, gapMs);
+      lookedAt += passedMs;
+      const before = known;
+      const changedMs = (at: number) => {
+        const ms = Date.now() - at;
+        const mostMs = countedMs + (before === undefined ? Math.max(0, ms - passedMs) : 0);
+        return Math.max(0, Math.min(ms, mostMs));
+      };
+      const seen = records.map((record): SeenOwnership => {
+        const last = before?.get(record.partition);
+        return {
+          ...record,
+          unrenewedMs: isSameLease(last, record) ? last.unrenewedMs + countedMs : changedMs(record.renewedAt),
+          wantedMs: isSameWish(last, record) ? last.wantedMs + countedMs : changedMs(record.wantedSince),
+        };
+      });
+      known = new Map(seen.map((record) => [record.partition, record]));
+      return seen;
+    },
+    renew: (record: Ownership) => change(record, { renewedAt: Date.now() }),
+    claim: (partition: string, seen: Ownership | undefined) =>
+      within(store.change(seen, { ...owned(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs),
+    /** Writes the record of a partition that is read, after somebody has deleted it. */
+    restore: ({ partition, epoch }: Ownership) =>
+      within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
+    ask: (record: Ownership) => change(record, { wantedBy: me, wantedSince: Date.now() }),
+    /** Takes back what `ask` has asked for. */
+    withdraw: (record: Ownership) => change(record, unwanted),
+    /**
+     * Releases a partition, unless another instance owns it by now.
+     * @param begun newest sequence number whose handling may have begun on any instance, if that is known
+     */
+    async release(given: Ownership, begun: number | undefined): Promise<void> {
+      let pauseMs = shortestPauseMs;
+      for (let record = await own(given); record !== undefined; record = await own(given)) {
+        // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.
+        if (await change(record, { owner: '', renewedAt: Date.now(), ...(begun !== undefined && { begun }) })) return;
+        await sleep(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+      }
+    },
+  };
+}
+
+const isSameLease = (last: SeenOwnership | undefined, { owner, epoch, renewedAt }: Ownership): last is SeenOwnership =>
+  last?.owner === owner && last.epoch === epoch && last.renewedAt === renewedAt;
+
+const isSameWish = (last: SeenOwnership | undefined, { wantedBy, wantedSince }: Ownership): last is SeenOwnership =>
+  last?.wantedBy === wantedBy && last.wantedSince === wantedSince;

@@ -1,0 +1,173 @@
+import { within } from '../../concurrency/waiting.ts';
+import { diagnosisOf, type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/diagnosis.ts';
+import type { Log } from '../../observing/log.ts';
+import type { Troubles } from '../../observing/troubles.ts';
+import type { Ownership } from '../../stores/checkpointStore.ts';
+import type { PartitionSessions } from './assignments.ts';
+import { type BalanceLimits, decide } from './balance.ts';
+import type { Ownerships } from './leases.ts';
+import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
+
+/** What the rounds have found until now. */
+export interface LastRound {
+  readonly records: readonly Ownership[];
+  /** Own partitions, with those that were to be claimed. */
+  readonly owned: readonly string[];
+  readonly isAllElsewhere: boolean;
+  /** It has requested partitions that it does not own yet. */
+  readonly isAwaiting: boolean;
+  /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
+  readonly unreadSince: number | undefined;
+  /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
+  readonly answeredAt: number;
+  /** Why the store has kept the last round from its end. */
+  readonly storeTrouble: StoreDiagnosis | undefined;
+}
+
+export interface RoundLimits {
+  readonly roundMs: number;
+  readonly balance: BalanceLimits;
+}
+
+interface RoundsOptions extends RoundLimits {
+  /** Names this instance. */
+  readonly me: string;
+  readonly partitionIds: PartitionIds;
+  readonly ownerships: Ownerships;
+  readonly sessions: PartitionSessions;
+  readonly troubles: ReadingTroubles;
+  readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
+  readonly log: Log;
+  /** Called at the beginning of each round. */
+  watch(): void;
+  /** A round has failed while nothing is read. */
+  failedIdle(): void;
+}
+
+const roundTrouble = 'looking after the partitions';
+
+/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
+export function createRounds(options: RoundsOptions) {
+  const { me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log } = options;
+  let last: LastRound = {
+    ...{ records: [], owned: [], isAllElsewhere: false, isAwaiting: false },
+    ...{ unreadSince: undefined, answeredAt: performance.now(), storeTrouble: undefined },
+  };
+
+  const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
+
+  async function round(): Promise<void> {
+    options.watch();
+    await partitionIds.look();
+    const records = await ownerships.look();
+    const decision = decide(me, partitionIds.all(), records, balance);
+    sessions.revokeLost(records);
+    // Before the next await: a partition that is released during it must not be opened again.
+    const own = decision.renew.map(({ partition }) => partition);
+    const owned = [...own, ...decision.claim];
+    const unopened = new Set(own.filter((partition) => sessions.stateOf(partition) === undefined));
+    const isUnread = (partition: string) => unopened.has(partition) || sessions.stateOf(partition) === 'opening';
+    const isIncomplete = own.some((partition) => isUnread(partition) && !isRefused(partition));
+    const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
+    const isAwaiting = decision.ask.length > 0 || records.some((one) => one.owner !== me && one.wantedBy === me);
+    last = { ...last, records, owned, unreadSince, isAwaiting };
+    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.clear(place);
+    for (const { partition } of decision.release) void sessions.release(partition);
+    const seen = new Map(records.map((record) => [record.partition, record]));
+    const deleted = sessions.reading().filter(({ record }) => !seen.has(record.partition));
+    // One record that cannot be changed keeps no other partition waiting.
+    const changes = await Promise.allSettled([
+      ...decision.renew.map(ownerships.renew),
+      ...deleted.map(({ record }) => ownerships.restore(record)),
+      ...decision.withdraw.map(ownerships.withdraw),
+    ]);
+    const renewed = changes
+      .slice(0, decision.renew.length)
+      .map((one) => (one.status === 'fulfilled' ? one.value : undefined));
+    // Limited: the next round must come in time to renew.
+    const openings = await within(
+      Promise.allSettled([
+        ...renewed.map((record) => record && unopened.has(record.partition) && sessions.open(record, undefined)),
+        ...decision.claim.map((partition) => claim(partition, seen.get(partition))),
+      ]),
+      Math.max(roundMs, balance.expiryMs / 3),
+    );
+    const asked = await Promise.allSettled(decision.ask.map(ownerships.ask));
+    last = { ...last, isAllElsewhere: owned.length === 0 };
+    const failed = [...changes, ...openings, ...asked].find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
+  }
+
+  async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
+    if (sessions.stateOf(partition) !== undefined) return;
+    const record = await ownerships.claim(partition, seen);
+    const afterUncleanShutdown = seen !== undefined && seen.begun === undefined;
+    if (record) await sessions.open(record, seen?.begun, afterUncleanShutdown);
+  }
+
+  function failed(error: unknown) {
+    const diagnosis = diagnosisOf(error);
+    if (diagnosis?.isAnswer) last = { ...last, answeredAt: performance.now() };
+    last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
+    if (diagnosis === undefined) {
+      const message = 'could not look after the partitions; trying again';
+      allTroubles.raise(roundTrouble, { level: 'warn', message, diagnosis: { err: error, ...storeFieldsOf(error) } });
+    } else if (partitionIds.all().length === 0) troubles.raise(wholeHub, diagnosis);
+    if (sessions.all().length === 0) options.failedIdle();
+  }
+
+  return {
+    /** Never rejects. */
+    async run() {
+      try {
+        await round();
+        allTroubles.clear(roundTrouble);
+      } catch (error) {
+        failed(error);
+      }
+    },
+    /**
+     * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
+     * other instances must not claim the partition.
+     */
+    async renew() {
+      try {
+        const records = await ownerships.look();
+        sessions.revokeLost(records);
+        await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
+      } catch (error) {
+        log.warn({ err: error, ...storeFieldsOf(error) }, 'ownership not renewed while stopping');
+      }
+    },
+    last: () => last,
+  };
+}
+
+const countsEveryMs = 5 * 60_000;
+
+type PartitionIds = ReturnType<typeof createPartitionIds>;
+
+/** The ids of all partitions of the hub, as they were last counted. Their number can grow while the service runs. */
+export function createPartitionIds(ask: () => Promise<readonly string[]>, troubles: ReadingTroubles, log: Log) {
+  let ids: readonly string[] = [];
+  let countedAt = 0;
+
+  async function count(): Promise<void> {
+    countedAt = performance.now();
+    ids = await ask();
+    troubles.clear(wholeHub);
+  }
+
+  const notCounted = (error: unknown) =>
+    log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count');
+
+  return {
+    all: () => ids,
+    /** Counts when that is due. Waits for the answer, and rejects without one, only while no partition is known. */
+    async look() {
+      if (ids.length === 0) await count();
+      else if (performance.now() - countedAt > countsEveryMs) void count().catch(notCounted);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { type HrTime, ValueType } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { emptyResource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  MeterProvider,
+  type MetricData,
+  type MetricProducer,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import type { Declaration } from 'telemetry/declaration.ts';
+import type { Reading } from 'telemetry/meter.ts';
+import type { Series } from 'telemetry/series.ts';
+import { collectorAgent } from './collectorAgent.ts';
+import type { MeterWithReadings } from './meter.ts';
+import { type ProgramResource, resourceOf } from './resource.ts';
+import type { MetricsWanted } from './signals.ts';
+
+/** What is reported. */
+interface Report {
+  readonly meter: Pick<MeterWithReadings, 'readings'>;
+  /** When counting began, in ms since 1970. */
+  readonly since: number;
+}
+
+/**
+ * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
+ * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
+ * @returns sends the last values, and ends
+ */
+export function sendToCollector(
+  report: Report & ProgramResource,
+  { collector, intervalMs, timeoutMs }: MetricsWanted,
+  failed: (error: unknown) => void,
+  succeeded: () => void,
+): () => Promise<void> {
+  const exporter = new OTLPMetricExporter(collectorAgent(collector));
+  const reader = new PeriodicExportingMetricReader({
+    exporter: {
+      export: (metrics, done) =>
+        exporter.export(metrics, (result) => {
+          // The exporter tells nobody but its caller.
+          if (result.error) failed(result.error);
+          else succeeded();
+          done(result);
+        }),
+      forceFlush: () => exporter.forceFlush(),
+      shutdown: () => exporter.shutdown(),
+    },
+    exportIntervalMillis: intervalMs,
+    exportTimeoutMillis: timeoutMs,
+    metricProducers: [createProducer(report)],
+  });
+  const provider = new MeterProvider({ resource: resourceOf(report), readers: [reader] });
+  return () => provider.shutdown();
+}
+
+const scope = { name: 'device-messaging' };
+
+/**
+ * Gives the readings of the meter to the readers of OpenTelemetry's SDK. Its own instruments are not used: they
+ * serialise the attributes at each record, and report series that are no longer observed (D96).
+ */
+export function createProducer({ meter, since }: Report): MetricProducer {
+  const startTime = hrTimeOf(since);
+  const resource = emptyResource(); // the readers use that of the provider
+
+  return {
+    async collect() {
+      const endTime = hrTimeOf(Math.max(since, Date.now())); // the clock can be set back
+      const errors: unknown[] = [];
+      const metrics = meter.readings().flatMap((reading) => {
+        try {
+          return dataOf(reading, startTime, endTime);
+        } catch (error) {
+          errors.push(error); // the other metrics are reported all the same
+          return [];
+        }
+      });
+      return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors };
+    },
+  };
+}
+
+function dataOf({ name, declaration, read }: Reading, startTime: HrTime, endTime: HrTime): MetricData[] {
+  const { kind, unit, what: description } = declaration;
+  const valueType = /^(\{\w+\}|By)$/.test(unit) ? ValueType.INT : ValueType.DOUBLE;
+  const series = [...read()];
+  if (series.length === 0) return [];
+  const points = <V>(numberOf: (one: Readonly<Series>) => V): DataPoint<V>[] =>
+    series.map((one) => ({
+      startTime,
+      endTime,
+      attributes: attributesOf(declaration, one.values),
+      value: numberOf(one),
+    }));
+  const common = {
+    descriptor: { name, description, unit, valueType },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  if (kind === 'histogram') {
+    const boundaries = [...declaration.buckets];
+    const dataPoints = points(({ sum, count, buckets }) => ({
+      ...{ sum, count },
+      buckets: { boundaries, counts: [...buckets] },
+    }));
+    return [{ ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints }];
+  }
+  const dataPoints = points(({ sum }) => sum);
+  if (kind === 'gauge') return [{ ...common, dataPointType: DataPointType.GAUGE, dataPoints }];
+  return [{ ...common, dataPointType: DataPointType.SUM, isMonotonic: kind === 'counter', dataPoints }];
+}
+
+function attributesOf({ attributes, constants }: Declaration, values: readonly string[]): Record<string, string> {
+  const own: Record<string, string> = { ...constants };
+  for (const [index, { key }] of attributes.entries()) {
+    const value = values[index] ?? '';
+    if (value !== '') own[key] = value;
+  }
+  return own;
+}
+
+const hrTimeOf = (ms: number): HrTime => [Math.floor(ms / 1000), (ms % 1000) * 1e6];

@@ -1,0 +1,156 @@
+import { parseArgs } from 'node:util';
+import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { createReport } from 'telemetry/check/report.ts';
+import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import { readCertificate } from '../access/certificate.ts';
+import { missingOfPlatform } from '../access/identity.ts';
+import { useNetwork } from '../access/useNetwork.ts';
+import { useHubTransport } from '../hub/hubTransport.ts';
+import { cureHubSdks } from '../hub/sdkCures.ts';
+import { coverSecrets, piecesOf, uncovered } from '../observing/secretPieces.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  type MethodsSettings,
+  proxyVariables,
+  readMethodsSettings,
+  readSettings,
+  type Settings,
+  settingDocs,
+  unknownVariables,
+} from '../settings/config.ts';
+import { secretsOf } from '../settings/secrets.ts';
+import { checkBackends } from './checkBackends.ts';
+import { checkClock } from './checkClock.ts';
+import { checkEvents, checkInvoking, checkSending } from './checkHub.ts';
+import { checkDisk, checkMethodsLimits, checkServiceLimits, machineLimits } from './checkMachine.ts';
+import { checkContainer, checkFiles } from './checkStores.ts';
+
+const usage = `Usage: check [methods] [options]
+
+Tries all that the service needs, with its own settings: names, certificates,
+clock, hub, stores, backends, disk, memory. Takes nothing from a running service
+and leaves nothing behind. With \`methods\`: all that the front door needs.
+
+  --json   one JSON document
+  --init   for an init container: only settings and credentials fail, an
+           outage warns
+
+With the sources, \`npm run check -- --live\` sends messages as a device.
+
+Each line begins with ✓ (well), ! (look at it) or ✗ (it will not work). Exit
+code: 0 when all is well, 1 after a ✗, 2 when there is only !; with --init, 0
+also then.
+`;
+
+type AnySettings = Settings | MethodsSettings;
+
+const readers = new Map<string, (env: NodeJS.ProcessEnv, directory: string) => AnySettings>([
+  ['service', readSettings],
+  ['methods', readMethodsSettings],
+]);
+
+/**
+ * Tries a deployment before it is started, or beside it.
+ * @param write is given the report, or how to use the command
+ * @returns the exit code
+ * @throws TypeError at an option that there is not
+ */
+export async function checkDeployment(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  write: (text: string) => void,
+): Promise<number> {
+  const option = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({
+    ...{ args: [...args], allowPositionals: true },
+    options: { json: option, init: option, help: option },
+  });
+  const [program = 'service', ...more] = positionals;
+  const read = readers.get(program);
+  if (values.help || read === undefined || more.length > 0) {
+    write(usage);
+    return values.help ? 0 : 1;
+  }
+  cureHubSdks();
+  const { settings, findings } = checkSettings(() => {
+    const settings = read(env, configDirectory);
+    const problems = missingOfPlatform(settings.identity, env);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    useNetwork(settings);
+    if ('methods' in settings) readCertificate(settings.methods);
+    return settings;
+  }, env);
+  if (settings && 'transport' in settings.hub) await useHubTransport(settings.hub);
+  const secrets = piecesOf(settings ? secretsOf(settings) : []);
+  const report = createReport({
+    ...{ isJson: values.json, isInit: values.init, write, now: () => performance.now() },
+    cover(text) {
+      const covered = new Uint8Array(text.length);
+      coverSecrets(text, secrets, covered);
+      return uncovered(text, covered);
+    },
+  });
+  for (const finding of findings) report.add(finding);
+  for await (const finding of runChecks(settings ? checksOf(settings) : [])) report.add(finding);
+  return report.end();
+}
+
+/**
+ * Reads the settings as the program does, and finds all that is wrong with them.
+ * @returns settings: undefined when they are wrong, so that nothing else can be looked at
+ */
+export function checkSettings<S extends object>(
+  read: () => S,
+  env: NodeJS.ProcessEnv,
+): { readonly settings: S | undefined; readonly findings: readonly Finding[] } {
+  const what = 'settings';
+  const known = settingDocs().map((setting) => setting.env);
+  const doubts = [...unknownVariables(env, known), ...proxyVariables(env)].map(({ variable, hint }) =>
+    warning('variables', `${variable} is no setting`, hint),
+  );
+  try {
+    const settings = read();
+    const file = fileEffect(env, configDirectory, settings);
+    const source = file === undefined ? 'from the environment' : `from the environment and ${file.path}`;
+    return { settings, findings: [ok(what, `all valid, ${source}`), ...doubts] };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const list = 'docs/settings.md and .env.example list every setting';
+    return {
+      settings: undefined,
+      findings: [...error.problems.map((problem) => failure(what, problem, list)), ...doubts],
+    };
+  }
+}
+
+/** All that can be looked at with these settings, in the order of the report. */
+function checksOf(settings: AnySettings): Check[] {
+  const { informationModelUrl: informationModel, typeRegistryUrl: typeRegistry } = settings.backends;
+  const urls = { informationModel, typeRegistry };
+  if ('methods' in settings)
+    return [
+      { what: 'clock', look: () => checkClock(settings, urls) },
+      { what: 'service endpoint', look: () => checkInvoking(settings) },
+      ...(settings.files.container === '' ? [] : [{ what: 'files', look: () => checkFiles(settings) }]),
+      { what: 'backends', look: () => checkBackends(settings, urls) },
+      { what: 'memory', look: async () => checkMethodsLimits(settings, machineLimits()) },
+    ];
+  const all = { ...urls, principalManager: settings.backends.principalManagerUrl };
+  const container = (what: string, of: 'checkpoints' | 'deadLetters'): Check => ({
+    what,
+    look: () => checkContainer(what, of, settings),
+  });
+  return [
+    { what: 'clock', look: () => checkClock(settings, all) },
+    { what: 'event endpoint', look: () => checkEvents(settings) },
+    { what: 'service endpoint', look: () => checkSending(settings) },
+    ...(settings.store.kind === 'file'
+      ? []
+      : [container('checkpoint container', 'checkpoints'), container('dead-letter container', 'deadLetters')]),
+    { what: 'backends', look: () => checkBackends(settings, all) },
+    { what: 'disk', look: async () => checkDisk(settings) },
+    { what: 'memory', look: async () => checkServiceLimits(settings, machineLimits()) },
+  ];
+}

@@ -1,0 +1,237 @@
+import type { Progress } from '../engine/progressTracker.ts';
+import {
+  type CheckpointStore,
+  isSequenceNumber,
+  type LeaseHolder,
+  type Ownership,
+  progressOf,
+  UnreadableCheckpoint,
+} from './checkpointStore.ts';
+import { type ContainerAccess, containerIn } from './containerIn.ts';
+import {
+  type BlobContent,
+  type BlobLimits,
+  createLabelledBlobs,
+  type LabelledBlob,
+  type WholeBlob,
+} from './labelledBlobs.ts';
+
+/*
+ * The stock Event Hubs clients and KEDA use these names and, before each semicolon, these labels; the others are ours.
+ *
+ * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
+ * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch of
+ *
+ * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
+ * used when a tool has moved only the position. The format of `note` is in quarantine/crashRecord. `of` is the blob's own name.
+ *
+ * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
+ * unless it has `renewedat`: then another instance has changed it since. No time is later than
+ * that modification: with a time in the future, no instance could take the partition over.
+ */
+
+export interface BlobStoreOptions extends ContainerAccess {
+  /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
+  readonly namespace: string;
+  readonly hub: string;
+  readonly consumerGroup: string;
+  readonly limits?: BlobLimits;
+}
+
+const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
+
+/** Attempts to write a checkpoint that others change at the same time. */
+const mostRaces = 5;
+
+/** Longer content is cut: the service writes none. */
+const mostContentBytes = 4 * 1024 * 1024;
+
+/**
+ * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
+ * writes its epoch on the checkpoint, so that a late write of the last owner fails.
+ */
+export function createBlobStore({ account, container, limits = defaultLimits, ...group }: BlobStoreOptions) {
+  const blobs = createLabelledBlobs(containerIn(account, container), 'checkpoint storage', limits);
+  const { deadline } = blobs;
+  const place = [group.namespace, group.hub, group.consumerGroup].join('/').toLowerCase();
+  const ownershipName = (partition: string) => `${place}/ownership/${partition}`;
+  const checkpointName = (partition: string) => `${place}/checkpoint/${partition}`;
+  /** The checkpoints as their readers have last written them, by partition. */
+  const written = new Map<string, { readonly reader: LeaseHolder; readonly blob: LabelledBlob }>();
+  const read = (name: string, by: number) => blobs.read(name, mostContentBytes, by);
+  const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
+
+  /** @param nameOf of the blobs that are listed */
+  async function list(nameOf: (partition: string) => string): Promise<[partition: string, blob: LabelledBlob][]> {
+    const [prefix, by] = [nameOf(''), deadline()];
+    const found = await blobs.list(prefix, () => by);
+    return found.map((blob) => [blob.name.slice(prefix.length), blob]);
+  }
+
+  /** @param once undefined when another writer was faster */
+  async function racing(partition: string, once: (name: string) => Promise<boolean | undefined>): Promise<boolean> {
+    for (let race = 0; race < mostRaces; race += 1) {
+      const isDone = await once(checkpointName(partition));
+      if (isDone !== undefined) return isDone;
+      written.delete(partition);
+    }
+    throw new Error(
+      `checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`,
+    );
+  }
+
+  async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, content: BlobContent, by: number) {
+    const blob = await blobs.change(checkpointName(reader.partition), content, seen?.etag, by);
+    if (blob === undefined) return undefined;
+    written.set(reader.partition, { reader, blob });
+    return true;
+  }
+
+  /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
+  const stamp = (reader: LeaseHolder, by: number) =>
+    racing(reader.partition, async (name) => {
+      const current = await read(name, by);
+      if (current === undefined || writerEpoch(current) >= reader.epoch) return true;
+      return write(reader, current, writerContent(current, reader), by);
+    });
+
+  /** The current checkpoint, or `false` when the reader may not write it. */
+  async function current(reader: LeaseHolder, by: number): Promise<LabelledBlob | undefined | false> {
+    const known = written.get(reader.partition);
+    if (known && isSame(known.reader, reader)) return known.blob;
+    const [ownership, checkpoint] = await Promise.all([
+      read(ownershipName(reader.partition), by),
+      read(checkpointName(reader.partition), by),
+    ]);
+    if (ownership === undefined || !isSame(recordOf(reader.partition, ownership), reader)) return false;
+    return writerEpoch(checkpoint) > reader.epoch ? false : checkpoint;
+  }
+
+  const store: CheckpointStore = {
+    ownerships: async () => (await list(ownershipName)).map(([partition, blob]) => recordOf(partition, blob)),
+
+    async change(seen, next) {
+      const { partition } = next;
+      const by = deadline();
+      const changesReader = seen === undefined || !isSame(seen, next);
+      if (changesReader) written.delete(partition);
+      const isTaken = next.epoch !== seen?.epoch;
+      // The record may have been deleted: its last owner is known by the checkpoint, and keeps its epoch.
+      const last = isTaken ? await read(checkpointName(partition), by) : undefined;
+      const isLast = last?.labels['owner'] === next.owner && writerEpoch(last) === next.epoch;
+      const epoch = isTaken && !isLast ? Math.max(next.epoch, writerEpoch(last) + 1) : next.epoch;
+      const labels = ownershipLabels(seen, { ...next, epoch }, blobs.clockAheadMs());
+      const blob = await blobs.change(ownershipName(partition), { labels }, seen?.etag, by);
+      if (blob === undefined) return undefined;
+      if (isTaken) await stamp({ partition, owner: next.owner, epoch }, by);
+      return recordOf(partition, blob);
+    },
+
+    async progress(partition) {
+      const blob = await read(checkpointName(partition), deadline());
+      return blob && readProgress(blob);
+    },
+
+    checkpoints: async () =>
+      (await list(checkpointName)).map(([partition, { name }]) => ({ partition, where: `the blob ${name}` })),
+
+    async writeProgress(reader, next) {
+      const by = deadline();
+      return racing(reader.partition, async (name) => {
+        const seen = await current(reader, by);
+        if (seen === false) return false;
+        const isBehind = seen && (sequenceNumberOf(seen) ?? -1) > next.sequenceNumber;
+        if (isBehind && writerEpoch(seen) === reader.epoch) return true;
+        return write(reader, seen, isBehind ? writerContent(seen, reader) : progressContent(next, reader, name), by);
+      });
+    },
+  };
+
+  return {
+    ...store,
+    /** The sequence numbers of the checkpoints that have one, by partition. */
+    async positions(): Promise<ReadonlyMap<string, number>> {
+      const found = (await list(checkpointName)).map(
+        ([partition, blob]) => [partition, sequenceNumberOf(blob)] as const,
+      );
+      return new Map(found.filter((one): one is readonly [string, number] => one[1] !== undefined));
+    },
+  };
+}
+
+export const readPositions = (options: BlobStoreOptions) => createBlobStore(options).positions();
+
+type Writer = Pick<Ownership, 'owner' | 'epoch'>;
+
+const isSame = (a: Writer, b: Writer): boolean => a.owner === b.owner && a.epoch === b.epoch;
+
+/** How far a time by the storage's clock, as we know it, may be later than its own. */
+const clockNoiseMs = 5_000;
+
+/** A record without labels has no owner. It is not skipped: a claim needs the etag of its blob. */
+function readOwnership(partition: string, { labels, etag, modifiedAt }: LabelledBlob, aheadMs: number): Ownership {
+  const begun = wholeNumber(labels['begun']);
+  const wantedSince = wholeNumber(labels['wantedsince']);
+  return {
+    partition,
+    owner: labels['ownerid'] ?? '',
+    epoch: epochOf(labels),
+    wantedBy: labels['wantedby'] ?? '',
+    wantedSince: wantedSince === undefined ? 0 : Math.min(wantedSince, modifiedAt + clockNoiseMs) - aheadMs,
+    renewedAt: Math.min(wholeNumber(labels['renewedat']) ?? modifiedAt, modifiedAt) - aheadMs,
+    ...(isSequenceNumber(begun) && { begun }),
+    etag,
+  };
+}
+
+/** @param seen the record before: an unchanged `renewedAt` is written as a label, as the modification time changes */
+function ownershipLabels(
+  seen: Ownership | undefined,
+  { owner, epoch, wantedBy, wantedSince, renewedAt, begun }: Omit<Ownership, 'etag'>,
+  aheadMs: number,
+): Record<string, string> {
+  return {
+    ownerid: owner,
+    epoch: String(epoch),
+    ...(wantedBy !== '' && { wantedby: wantedBy, wantedsince: String(Math.round(wantedSince + aheadMs)) }),
+    ...(seen?.renewedAt === renewedAt && { renewedat: String(Math.round(renewedAt + aheadMs)) }),
+    ...(begun !== undefined && { begun: String(begun) }),
+  };
+}
+
+/** Undefined when the label is missing or malformed. */
+const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
+
+/** @throws UnreadableCheckpoint */
+function readProgress(blob: WholeBlob): Progress {
+  const where = `the blob ${blob.name}`;
+  const { sequencenumber, offset, note, of = blob.name } = blob.labels;
+  if (of !== blob.name) throw new UnreadableCheckpoint(`${where}: it is a copy of ${of}`);
+  const sequenceNumber = sequenceNumberOf(blob) ?? sequencenumber;
+  const completed = blob.content.toString();
+  return progressOf({ sequenceNumber, offset, completed, ...(note !== undefined && { note }) }, where);
+}
+
+/** Epoch of the last writer of the checkpoint; 0 when that was another client. */
+const writerEpoch = (blob: LabelledBlob | undefined): number => epochOf(blob?.labels ?? {});
+
+function progressContent({ offset, completed, note, ...progress }: Progress, writer: Writer, of: string): BlobContent {
+  const position = { sequencenumber: String(progress.sequenceNumber), offset, of };
+  return { labels: { ...position, ...(note !== undefined && { note }), ...labelsOf(writer) }, content: completed };
+}
+
+/** Changes only the writer of the checkpoint. */
+const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobContent => ({
+  labels: { ...labels, ...labelsOf(writer) },
+});
+
+const labelsOf = ({ owner, epoch }: Writer) => ({ owner, epoch: String(epoch) });
+
+function wholeNumber(text: string | undefined): number | undefined {
+  if (text === undefined || !/^-?\d{1,16}$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** 0 when there is none that the next claim can raise. */
+const epochOf = ({ epoch }: LabelledBlob['labels']): number => Math.max(0, wholeNumber(epoch) ?? 0);

@@ -1,0 +1,94 @@
+import type { Progress } from '../engine/progressTracker.ts';
+
+/** The lease of a partition. */
+export interface Ownership {
+  readonly partition: string;
+  /** Instance that reads it; empty when there is none. */
+  readonly owner: string;
+  /** Raised with every claim; the hub disconnects a reader when one with a higher epoch connects. */
+  readonly epoch: number;
+  /** Instance that requests the partition, and since when (milliseconds since 1970). */
+  readonly wantedBy: string;
+  readonly wantedSince: number;
+  /** When the owner last renewed or released it. */
+  readonly renewedAt: number;
+  /**
+   * Newest sequence number whose handling may have begun on the last owner or an earlier one; present only while the
+   * partition is released.
+   */
+  readonly begun?: number;
+  /** Identifies this version of the record; a change must name it. */
+  readonly etag: string;
+}
+
+/** Identifies one claim of a partition. */
+export type LeaseHolder = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;
+
+/**
+ * Ownership records and checkpoints of all partitions; one store for each namespace, hub and consumer group. Methods
+ * reject when the store cannot be reached.
+ */
+export interface CheckpointStore {
+  ownerships(): Promise<Ownership[]>;
+  /**
+   * Replaces a record if its etag is still that of `seen`.
+   * @param seen undefined when there was none
+   * @returns the new record, or undefined when another instance has changed it first
+   */
+  change(seen: Ownership | undefined, next: Omit<Ownership, 'etag'>): Promise<Ownership | undefined>;
+  /**
+   * Undefined when the partition has no checkpoint.
+   * @throws UnreadableCheckpoint
+   */
+  progress(partition: string): Promise<Progress | undefined>;
+  /** The checkpoints of all partitions; `where` names one for an operator. */
+  checkpoints(): Promise<readonly { readonly partition: string; readonly where: string }[]>;
+  /**
+   * Writes progress; ignores one that is behind what is written.
+   * @returns false when another instance has claimed the partition: then nothing was written
+   */
+  writeProgress(reader: LeaseHolder, progress: Progress): Promise<boolean>;
+}
+
+/** Also of what is before the first event. */
+export const isSequenceNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= -1;
+
+/**
+ * A stored checkpoint is damaged, or belongs to another partition. Its partition is not read: to begin at the start
+ * position instead would handle everything again (D195).
+ */
+export class UnreadableCheckpoint extends Error {
+  override readonly name = 'UnreadableCheckpoint';
+}
+
+/** Offsets are opaque (fact events.offset), but none of the words and signs that mean another position to the hub is one. */
+const offset = /^(?:-1|\w[!#-&(-~]{0,255})$/;
+
+type Rule = readonly [what: string, must: string, holds: (value: unknown) => boolean];
+const isText = (value: unknown) => typeof value === 'string';
+const rules: Readonly<Record<keyof Progress, Rule>> = {
+  sequenceNumber: ['sequence number', `a whole number from -1 to ${Number.MAX_SAFE_INTEGER}`, isSequenceNumber],
+  offset: ['offset', 'an offset of the hub', (value) => isText(value) && offset.test(String(value))],
+  completed: ['map', 'a text', isText],
+  note: ['crash record', 'a text', (value) => value === undefined || isText(value)],
+};
+
+/**
+ * @param where names the checkpoint for an operator
+ * @throws UnreadableCheckpoint
+ */
+export function progressOf(stored: unknown, where: string): Progress {
+  const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Progress;
+  for (const [name, [what, must, holds]] of Object.entries(rules)) {
+    const value: unknown = fields[name as keyof Progress];
+    if (!holds(value)) throw new UnreadableCheckpoint(`${where}: its ${what} is ${shown(value)}, not ${must}`);
+  }
+  return fields;
+}
+
+const mostShown = 60;
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'missing';
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+};

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { type CheckpointStore, isSequenceNumber } from './checkpointStore.ts';
+import { type Contents, createMemoryStore } from './memoryCheckpoints.ts';
+import { ForeignFile, jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './textFiles.ts';
+
+/*
+ * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
+ *  "ownerships":[<record>],"progress":[{"partition":<id>,"progress":{"sequenceNumber","offset","completed","note"?}}]}
+ *
+ * `place` is missing in files of older versions.
+ */
+
+const format = 1;
+
+/** For 128 partitions at their longest in a flood, with as much again. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** A partition has no owner when a file is read: its only process has ended, and only the epoch is needed. */
+const ownership = z
+  .object({
+    partition: z.string(),
+    epoch: z.int().nonnegative().catch(0),
+    begun: z.custom<number>(isSequenceNumber).optional().catch(undefined),
+    renewedAt: z.number().catch(0),
+    etag: z.string().catch(''),
+    owner: z.literal('').catch(''),
+    wantedBy: z.literal('').catch(''),
+    wantedSince: z.literal(0).catch(0),
+  })
+  .transform(({ begun, ...record }) => (begun === undefined ? record : { ...record, begun }));
+
+const isOnce = (records: readonly { readonly partition: string }[]): boolean =>
+  new Set(records.map(({ partition }) => partition)).size === records.length;
+const once = { error: 'names a partition twice' };
+
+const fileFormat = z.object({
+  format: z.literal(format),
+  place: z.string().optional(),
+  keeper: z.string().optional().catch(undefined),
+  ownerships: z.array(ownership).refine(isOnce, once),
+  progress: z
+    .array(z.object({ partition: z.string(), progress: z.custom<Contents['progress'][number]['progress']>() }))
+    .refine(isOnce, once),
+});
+
+/** @param place namespace, hub and consumer group */
+export const checkpointPath = (directory: string, place: string): string =>
+  join(directory, `${encodeURIComponent(place)}.json`);
+
+/** @throws Error when there is a file and it is not a valid one of this place */
+export function readCheckpointFile(path: string, place: string): Contents & { readonly keeper?: string | undefined } {
+  const text = textOf(path);
+  if (text === undefined) return { ownerships: [], progress: [] };
+  const { success, data, error } = fileFormat.safeParse(jsonOf(text));
+  if (!success) {
+    const { path: member = [], message = '' } = error.issues[0] ?? {};
+    throw damaged(`${path} is no checkpoint file of format ${format}: ${member.join('.') || 'it'}: ${message}`);
+  }
+  const { place: of = place, keeper, ownerships, progress } = data;
+  if (of !== place)
+    throw damaged(`${path} is the checkpoint file of ${JSON.stringify(of)}, not of ${JSON.stringify(place)}`);
+  return { keeper, ownerships, progress };
+}
+
+const damaged = (what: string) => new Error(`${what}; mend it, or move it away to start from the start position`);
+
+function textOf(path: string): string | undefined {
+  try {
+    return readBounded(path, mostBytes);
+  } catch (error) {
+    if (error instanceof ForeignFile) throw damaged(`${error.message}: it is no checkpoint file`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
+ * owns the file; an older one writes nothing more. A process claims the file at the first use, not at the start: one that
+ * fails to start must not stop the one that runs.
+ * @param place namespace, hub and consumer group; each has its own file
+ * @throws Error when the file exists and is not valid: to start without it would repeat every message
+ */
+export function createFileStore(directory: string, place: string): CheckpointStore {
+  makeFolder(directory);
+  const path = checkpointPath(directory, place);
+  const keeper = randomUUID();
+  const draft = `${path}.${keeper}.new`;
+  /** Drafts, and the separate completion maps of older versions. */
+  const isLeftOver = (name: string) => name.startsWith(`${basename(path)}.`) && /\.(new|map)$/.test(name);
+  let latest: Contents | undefined;
+  let writing: Promise<boolean> | undefined;
+  let taken: Promise<CheckpointStore> | undefined;
+  const read = () => readCheckpointFile(path, place);
+  read();
+
+  const replace = (contents: Contents) =>
+    replaceFile(path, draft, JSON.stringify({ format, place, keeper, ...contents })).catch(makingAgain(directory));
+
+  const isOurs = () => (read().keeper ?? keeper) === keeper;
+
+  async function replaceAll() {
+    while (latest !== undefined) {
+      const contents = latest;
+      latest = undefined;
+      if (!isOurs()) return false;
+      await replace(contents);
+    }
+    return true;
+  }
+
+  /** Calls during a write share the next write. */
+  function keep(contents: Contents): Promise<boolean> {
+    latest = contents;
+    writing ??= replaceAll().finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  }
+
+  async function take(): Promise<CheckpointStore> {
+    const { ownerships, progress } = read();
+    const contents = { ownerships, progress };
+    await replace(contents);
+    const left = (await readdir(directory)).filter(isLeftOver);
+    await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
+    return createMemoryStore(contents, keep, (partition) => `${path}, partition ${partition}`);
+  }
+
+  const store = () => {
+    taken ??= take().catch((error) => {
+      taken = undefined;
+      throw error;
+    });
+    return taken;
+  };
+
+  async function storeOfOurs() {
+    const ours = await store();
+    if (isOurs()) return ours;
+    throw new Error(
+      `another process has taken ${path}, which serves one instance: when that one has gone, restart this one`,
+    );
+  }
+
+  return {
+    ownerships: async () => (await storeOfOurs()).ownerships(),
+    change: async (seen, next) => (await storeOfOurs()).change(seen, next),
+    progress: async (partition) => (await store()).progress(partition),
+    checkpoints: async () => (await store()).checkpoints(),
+    writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
+  };
+}

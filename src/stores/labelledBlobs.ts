@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import type { ContainerListBlobFlatSegmentResponse } from '@azure/storage-blob';
+import type { Container } from './containerIn.ts';
+import { type CallLimits, createStorageCalls, isLease } from './storageCalls.ts';
+
+/** A blob without its content. */
+export interface LabelledBlob {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Identifies this version of the blob. */
+  readonly etag: string;
+  /** Milliseconds since 1970, by the clock of the storage. */
+  readonly modifiedAt: number;
+}
+
+export interface WholeBlob extends LabelledBlob {
+  readonly content: Buffer;
+}
+
+/** A write without `content` keeps the content of the blob. */
+export interface BlobContent {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly content?: string;
+}
+
+/** `verbMs`: that of a verb. `pageBlobs`: most blobs in one page of a listing. */
+export interface BlobLimits extends CallLimits {
+  readonly verbMs: number;
+  readonly pageBlobs?: number;
+}
+
+/** The storage sends whole seconds, and its answer takes time to arrive. */
+const clockNoiseMs = 1_500;
+
+/** The label by which a writer recognises its own write after a lost answer. */
+const mark = 'mark';
+
+/**
+ * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
+ * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
+ * @param storage its name in errors
+ * @param suffix of all blobs, and not of their names here
+ */
+export function createLabelledBlobs(container: Container, storage: string, limits: BlobLimits, suffix = '') {
+  const { verbMs, pageBlobs } = limits;
+  const { attempt, ensureContainer } = createStorageCalls(container, storage, limits);
+  const blobOf = (name: string) => container.client().getBlockBlobClient(`${name}${suffix}`);
+  let aheadMs = 0;
+
+  const observeServerTime = (date: Date | undefined) => {
+    const measured = date ? date.getTime() - Date.now() : aheadMs;
+    if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
+  };
+
+  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
+    try {
+      const answer = await blobOf(name).download(0, undefined, { abortSignal });
+      const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
+      observeServerTime(date);
+      const content = readableStreamBody ? await beginningOf(readableStreamBody, mostBytes) : Buffer.alloc(0);
+      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content };
+    } catch (error) {
+      return unlessMissing(error);
+    }
+  }
+
+  return {
+    /** @param by asked for each page */
+    async list(prefix: string, by: () => number) {
+      await ensureContainer(by());
+      const found: (LabelledBlob & { readonly bytes: number })[] = [];
+      let from: string | undefined;
+      do {
+        const start = { ...(pageBlobs && { maxPageSize: pageBlobs }), ...(from && { continuationToken: from }) };
+        const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', by(), async (abortSignal) => {
+          const options = { prefix, includeMetadata: true, abortSignal };
+          return (await container.client().listBlobsFlat(options).byPage(start).next()).value;
+        });
+        observeServerTime(page.date);
+        for (const { name, metadata = {}, properties } of page.segment.blobItems) {
+          if (!name.endsWith(suffix)) continue;
+          found.push({
+            name: name.slice(0, name.length - suffix.length),
+            labels: metadata,
+            etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
+            modifiedAt: properties.lastModified.getTime(),
+            bytes: properties.contentLength ?? 0,
+          });
+        }
+        from = page.continuationToken;
+      } while (from);
+      return found;
+    },
+    /**
+     * Labels and content of the same version. Undefined when there is no such blob.
+     * @param mostBytes the reading of longer content stops; what is returned then is longer, too
+     */
+    read: (name: string, mostBytes: number, by: number) =>
+      attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, mostBytes, abortSignal)),
+    /**
+     * Under a condition, and with a mark of its own among the labels.
+     * @param etag of the version to be replaced; undefined when the blob must not exist
+     * @returns the new version, or undefined when the blob does not match `etag`
+     */
+    async change(
+      name: string,
+      { labels, content }: BlobContent,
+      etag: string | undefined,
+      by: number,
+    ): Promise<LabelledBlob | undefined> {
+      const metadata = { ...labels, [mark]: randomUUID() };
+      const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
+      let isRepeat = false;
+      return attempt(`writing ${name}`, by, async (abortSignal) => {
+        const maybeDone = isRepeat;
+        isRepeat = true;
+        const [blob, options] = [blobOf(name), { conditions, abortSignal }];
+        try {
+          const written =
+            etag !== undefined && content === undefined
+              ? await blob.setMetadata(metadata, options)
+              : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, ...options });
+          observeServerTime(written.date);
+          return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
+        } catch (error) {
+          if (!isConflict(error)) throw error;
+          const current = maybeDone ? await readOnce(name, 0, abortSignal) : undefined;
+          return current?.labels[mark] === metadata[mark] ? current : undefined;
+        }
+      });
+    },
+    /** Writes a JSON text, or replaces a blob by it. */
+    async put(name: string, text: string, by: number): Promise<void> {
+      await ensureContainer(by);
+      const blobHTTPHeaders = { blobContentType: 'application/json' };
+      await attempt(`writing ${name}`, by, (abortSignal) =>
+        blobOf(name).upload(text, Buffer.byteLength(text), { blobHTTPHeaders, abortSignal }),
+      );
+    },
+    /** No error when it does not exist. */
+    async remove(name: string, by: number): Promise<void> {
+      await attempt(`deleting ${name}`, by, (abortSignal) => blobOf(name).delete({ abortSignal }).catch(unlessMissing));
+    },
+    /** That of a verb which begins now. */
+    deadline: () => performance.now() + verbMs,
+    /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
+    clockAheadMs: () => aheadMs,
+  };
+}
+
+async function beginningOf(stream: NodeJS.ReadableStream, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes > mostBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Before the first blob, the container is missing, too.
+ * @throws the error of a storage that has not answered 404
+ */
+function unlessMissing(error: unknown): undefined {
+  if ((error as { statusCode?: number }).statusCode !== 404) throw error;
+}
+
+/** The blob does not have the expected etag (facts storage.new, storage.version). */
+function isConflict(error: unknown): boolean {
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  return (statusCode === 412 && !isLease(code)) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+}

@@ -1,0 +1,118 @@
+import { atMost, pause, within } from '../concurrency/waiting.ts';
+import { storeFieldsOf } from '../observing/diagnosis.ts';
+import type { LogLines } from '../observing/log.ts';
+import type { Meter } from '../observing/meter.ts';
+import type { Troubles } from '../observing/troubles.ts';
+import type { Rejection } from '../protocol/rejection.ts';
+import { type DeadLetter, idOf } from './deadLetter.ts';
+import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';
+
+/** A message, and how often it has been parked before. */
+type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
+  readonly attempts?: number;
+};
+
+interface Wait {
+  readonly ended: AbortSignal;
+  /** The store is out: from now on the message waits for it. */
+  waits(): void;
+}
+
+export interface ParkingOptions {
+  readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
+  readonly meter: Meter;
+  readonly log: LogLines;
+  readonly troubles: Pick<Troubles, 'raise' | 'clear'>;
+  readonly now: () => Date;
+}
+
+/** A store that has not answered for so long is out. */
+const answerMs = 20_000;
+const releaseWithinMs = 3_000;
+
+/** Between two attempts; each is twice the one before, up to the longest (D18). */
+const pauses = { firstMs: 500, longestMs: 15_000 };
+
+/** Dead letters that are written at once; each is in memory as text. */
+const together = 32;
+
+/** Of its trouble in the log. */
+const source = 'dead letters';
+
+/** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
+export function createParking({ deadLetters, meter, log, troubles, now }: ParkingOptions) {
+  const count = meter.counter('device_messaging.dead_letters');
+  const inTurn = atMost(together);
+  /** Those whose last attempt has failed. */
+  const waiting = new Set<ParkableMessage>();
+  meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
+
+  function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused) {
+    count('not_parked');
+    const { sequenceNumber, offset } = event;
+    const place = { device: deviceId, partition: origin.partition, sequenceNumber, offset };
+    log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
+    return 'refused' as const;
+  }
+
+  /** Makes one attempt. One without an answer is asked about again, instead of writing the letter a second time behind it. */
+  function writerOf(letter: () => DeadLetter): () => Promise<void> {
+    let writing: Promise<void> | undefined;
+    return () => {
+      writing ??= deadLetters.park(letter()).finally(() => {
+        writing = undefined;
+      });
+      return within(writing, answerMs);
+    };
+  }
+
+  return {
+    /**
+     * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
+     * the place where the hub has the message. It is `left` when its partition has ended before: its next reader handles it again.
+     */
+    async park(message: ParkableMessage, { code, details }: Rejection, traceparent: string, { ended, waits }: Wait) {
+      const { event, generation, deviceId, origin, attempts = 0 } = message;
+      const about = { event, generation, deviceId, origin, code, details, attempts: attempts + 1, traceparent };
+      const write = writerOf(() => ({ ...about, parkedAt: now() }));
+      if (waiting.size > 0) waits(); // its turn may come late
+      try {
+        for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
+          try {
+            await inTurn(write);
+            count('parked');
+            waiting.delete(message);
+            if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
+            return 'parked';
+          } catch (error) {
+            if (error instanceof LetterRefused) return refused(message, error);
+            waiting.add(message);
+            waits();
+            troubles.raise(source, {
+              level: 'error',
+              message: 'dead letters cannot be written; failed messages wait, and their devices with them',
+              diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
+            });
+          }
+          await pause(pauseMs, ended);
+          if (ended.aborted) return 'left';
+        }
+      } finally {
+        waiting.delete(message);
+      }
+    },
+    /** Removes the dead letter of a message that has now been handled. */
+    async release(message: ParkableMessage): Promise<void> {
+      try {
+        await within(deadLetters.remove(idOf(message)), releaseWithinMs);
+      } catch (error) {
+        const { deviceId, origin, event } = message;
+        const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
+        log.warn(
+          { err: error, ...storeFieldsOf(error), device: deviceId, ...place },
+          'message handled again, but its dead letter, if any, could not be removed',
+        );
+      }
+    },
+  };
+}

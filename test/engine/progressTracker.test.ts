@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/completionMap.ts';
+import {
+  createTracked,
+  knownRedeliveryHorizon,
+  openRedeliveryHorizon,
+  type Progress,
+  type Tracked,
+} from '../../src/engine/progressTracker.ts';
+import type { WorkHandle } from '../../src/engine/watermark.ts';
+
+const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+const runs = [
+  { first: 20, last: 30 },
+  { first: 40, last: 50 },
+];
+const fresh: Progress = { ...at(10), completed: '' };
+/** The session before had done 1 to 10, 20 to 30 and 40 to 50. */
+const withMap: Progress = { ...at(10), completed: encodeCompletion(10, runs) };
+
+/** What is done above the position, up to 60. */
+const doneAbove = ({ sequenceNumber, completed }: Progress) => {
+  const map = decodeCompletion(sequenceNumber, completed);
+  return from(sequenceNumber + 1, 60).filter((one) => map !== undefined && isDone(map, one));
+};
+
+/** Takes steps such as `begin 11`, and returns what a snapshot then says. */
+function afterSteps(start: Progress | undefined, steps: string, tracked: Tracked = createTracked(start)) {
+  const begun = new Map<number, WorkHandle>();
+  for (const step of steps.split(', ').filter((one) => one !== '')) {
+    const [verb, number] = step.split(' ');
+    const sequenceNumber = Number(number);
+    if (verb === 'begin') begun.set(sequenceNumber, tracked.begin(at(sequenceNumber)));
+    else if (verb === 'end') tracked.end(begun.get(sequenceNumber) as WorkHandle);
+    else tracked.pass(at(sequenceNumber));
+  }
+  const { progress } = tracked.snapshot() ?? {};
+  const safe = progress && [progress.sequenceNumber, progress.offset];
+  return { safe, done: progress && doneAbove(progress), pending: tracked.pending() };
+}
+
+const nothing = { safe: undefined, done: undefined, pending: 0 };
+
+describe('a snapshot', () => {
+  it.each([
+    ['has nothing while nothing is safe', undefined, 'begin 1, begin 2, end 2', { ...nothing, pending: 1 }],
+    ['has nothing before the first event', undefined, '', nothing],
+    ['is the start until something is done', fresh, 'begin 11', { safe: [10, 'o10'], done: [], pending: 1 }],
+    ['moves on with the first', fresh, 'begin 11, begin 12, end 11', { safe: [11, 'o11'], done: [], pending: 1 }],
+    ['has the second above it', fresh, 'begin 11, begin 12, end 12', { safe: [10, 'o10'], done: [12], pending: 1 }],
+    [
+      'moves on over the second when the first ends',
+      fresh,
+      'begin 11, begin 12, begin 13, end 12, end 11',
+      { safe: [12, 'o12'], done: [], pending: 1 },
+    ],
+    ['moves on over skipped events', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
+    [
+      'does not move on over a message for events skipped after it',
+      fresh,
+      'begin 11, pass 12, begin 13, pass 14',
+      { safe: [10, 'o10'], done: [12, 14], pending: 2 },
+    ],
+    [
+      'counts a message that ends twice once',
+      fresh,
+      'begin 11, begin 12, end 12, end 12',
+      { safe: [10, 'o10'], done: [12], pending: 1 },
+    ],
+    [
+      'still has the work of the previous reader that this one has not reached',
+      withMap,
+      'begin 11, pass 12',
+      { safe: [10, 'o10'], done: [12, ...from(20, 30), ...from(40, 50)], pending: 1 },
+    ],
+    [
+      'has the rest of the previous reader’s work when this reader is in the middle of it',
+      withMap,
+      'begin 11, pass 12, pass 20, pass 21, end 11',
+      { safe: [21, 'o21'], done: [...from(22, 30), ...from(40, 50)], pending: 0 },
+    ],
+  ])('%s', (_, start, steps, expected) => expect(afterSteps(start, steps)).toEqual(expected));
+
+  it('has the state of its time: messages that end later are in the next one', () => {
+    const tracked = createTracked(fresh);
+    const eleven = tracked.begin(at(11));
+    const first = tracked.snapshot();
+    tracked.end(eleven);
+    expect([first, tracked.snapshot()]).toEqual([
+      { progress: fresh, crashRecord: undefined },
+      { progress: { ...at(11), completed: '' }, crashRecord: undefined },
+    ]);
+  });
+});
+
+describe('the work of the previous reader', () => {
+  it('counts as done, and no other work does', () => {
+    const tracked = createTracked(withMap);
+    afterSteps(withMap, 'begin 11, pass 12, end 11', tracked);
+    expect(from(11, 60).filter(tracked.isDone)).toEqual([...from(20, 30), ...from(40, 50)]);
+    expect(tracked.isMapUnreadable).toBe(false);
+  });
+
+  it('is empty in the first session, and no map is missed', () => {
+    const tracked = createTracked(undefined);
+    expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], false]);
+    expect(createTracked(fresh).isMapUnreadable).toBe(false);
+  });
+
+  it.each([
+    ['damaged', 10, withMap.completed.replace(/..$/, 'AA')],
+    ['of another position', 9, withMap.completed],
+    ['of an older version', 10, '1rAQI'],
+  ])('is empty above the position when the map is %s', (_, position, completed) => {
+    const tracked = createTracked({ ...at(position), completed });
+    expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], true]);
+    expect(tracked.snapshot()?.progress).toEqual({ ...at(position), completed: '' });
+  });
+});
+
+describe('a crash record', () => {
+  const crashRecord = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+  const text = '2 2 13 11 -';
+
+  it.each([
+    ['of the session before', { ...fresh, note: text }, undefined, ''],
+    ['that is given', fresh, crashRecord, ''],
+    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, crashRecord, ''],
+    ['of which something is done', fresh, crashRecord, 'begin 11, pass 12, end 11'],
+  ])('%s is in the snapshot', (_, start, given, steps) => {
+    const tracked = createTracked(start);
+    if (given !== undefined) tracked.recordCrashState(given);
+    afterSteps(start, steps, tracked);
+    expect(tracked.snapshot()?.progress.note).toBe(text);
+  });
+
+  it('is in no snapshot after its messages are done', () => {
+    const tracked = createTracked(fresh);
+    tracked.recordCrashState(crashRecord);
+    afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
+    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, crashRecord });
+    expect(tracked.snapshot()?.progress).not.toHaveProperty('note');
+  });
+
+  it.each([
+    ['above the position of the checkpoint', 12, true],
+    ['up to it', 13, false],
+    ['of a partition without a checkpoint', undefined, false],
+  ])('is open while its messages may be unfinished: %s', (_, sequenceNumber, expected) => {
+    const tracked = createTracked(fresh);
+    expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(false);
+    tracked.recordCrashState(crashRecord);
+    expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(expected);
+  });
+});
+
+it('Messages beyond the redelivery horizon of the previous reader are not repeats', () => {
+  const { look, redelivered, known } = knownRedeliveryHorizon(7);
+  expect([look(), redelivered(7), redelivered(8), known()]).toEqual([undefined, true, false, 7]);
+});
+
+it('Without a release, every event that the hub had at the first read of the session may be a repeat', async () => {
+  let newest = 3;
+  const redeliveryHorizon = openRedeliveryHorizon(
+    async () => newest,
+    () => {},
+  );
+  expect([redeliveryHorizon.known(), redeliveryHorizon.redelivered(1_000)]).toEqual([undefined, true]);
+  newest = 7;
+  await redeliveryHorizon.look();
+  newest = 9;
+  expect(redeliveryHorizon.look()).toBeUndefined();
+  expect([redeliveryHorizon.redelivered(7), redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([
+    true,
+    false,
+    7,
+  ]);
+});
+
+it('Without a redelivery horizon every message is a possible repeat, and it is asked for again', async () => {
+  const troubles: string[] = [];
+  const answers = [Promise.reject(new Error('no answer')), Promise.resolve(7)];
+  const redeliveryHorizon = openRedeliveryHorizon(
+    () => answers.shift() ?? Promise.resolve(0),
+    (_error, what) => troubles.push(what),
+  );
+  await redeliveryHorizon.look();
+  expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([true, undefined]);
+  await redeliveryHorizon.look();
+  expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([false, 7]);
+  expect(troubles).toEqual(['newest event not known: every event counts as redelivered']);
+});

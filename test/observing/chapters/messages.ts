@@ -1,0 +1,168 @@
+import { setMaxListeners } from 'node:events';
+import { vi } from 'vitest';
+import { createArrivals } from '../../../src/dispatch/recognition.ts';
+import { findCard } from '../../../src/messages/index.ts';
+import { createLog } from '../../../src/observing/log.ts';
+import { createMessageRecords } from '../../../src/observing/messageRecords.ts';
+import type { Meter } from '../../../src/observing/meter.ts';
+import { createTroubles } from '../../../src/observing/troubles.ts';
+import { createEnvelopeReader } from '../../../src/protocol/envelope.ts';
+import { type Generation, undecodedProperties } from '../../../src/protocol/event.ts';
+import { Rejection } from '../../../src/protocol/rejection.ts';
+import type { Reply } from '../../../src/protocol/reply.ts';
+import type { Delivery, ResultCode } from '../../../src/protocol/vocabulary.ts';
+import { messageLimits } from '../../../src/settings/constants.ts';
+import { LetterRefused } from '../../../src/stores/deadLetterStore.ts';
+import { createParking } from '../../../src/stores/parking.ts';
+import { hubEvent } from '../../support/events.ts';
+import { arrivalOf, now } from '../../support/wiring.ts';
+import { type Chapter, times } from '../support/points.ts';
+
+const log = createLog('silent');
+const ours = { msgType: 'action', action: 'model.create', version: 2 };
+
+/** How often messages of a name end with a code; a name that is not in the catalogue stands for any such. */
+const ends: readonly [times: number, code: ResultCode, name: string, generation: Generation][] = [
+  [50, 'ok', 'model.create', 'V2'],
+  [52, 'validation_error', 'model.update', 'V2'],
+  [53, 'platform_event_validation_error', 'Svc.Device.Created', 'V1'],
+  [54, 'not_authorized', 'Svc.Device.Updated', 'V1'],
+  [55, 'http_response_error', 'Svc.Device.SyncModel', 'V1'],
+  [56, 'operation_not_supported', 'model.unknown', 'V2'],
+  [57, 'decompression_error', 'type.create', 'V2'],
+  [58, 'response_too_large', 'reference.create', 'V2'],
+  [59, 'delivery_failed', 'Svc.Device.Archived', 'V1'],
+  [60, 'timeout_exceeded', 'identity.update', 'V2'],
+  [61, 'internal_platform_error', 'identity.delete', 'V2'],
+];
+
+const replies: readonly [times: number, delivery: Delivery][] = [
+  [62, 'delivered'],
+  [63, { dropped: 'hub_unavailable' }],
+  [64, { dropped: 'queue_full' }],
+  [65, { dropped: 'throttled' }],
+  [66, { dropped: 'unanswered' }],
+  [67, { dropped: 'not_taken' }],
+  [68, { dropped: 'unknown_device' }],
+  [69, { dropped: 'too_large' }],
+  [70, { dropped: 'refused' }],
+];
+
+const reply: Reply = {
+  ...{ kind: 'notification', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1', properties: {}, body: '{}' },
+};
+
+function handle(meter: Meter) {
+  const messages = createMessageRecords({ log, meter });
+  const begin = (generation: Generation, name: string, readAt?: number, event = hubEvent({ properties: ours })) => {
+    const { envelope } = createEnvelopeReader(messageLimits)(
+      generation,
+      {},
+      'd1',
+      '6f1c1f6e-5a3c-5b0e-9d3f-0a1c3c1f2a3b',
+    );
+    return messages.begin({ ...arrivalOf(event), generation }, envelope, findCard(generation, name)?.name, readAt);
+  };
+  for (const [count, code, name, generation] of ends) {
+    for (let done = 0; done < count; done += 1) {
+      const course = begin(generation, name);
+      vi.advanceTimersByTime(5);
+      course.answers();
+      course.ended(code === 'ok' ? undefined : new Rejection(code, 'why'));
+    }
+  }
+  const enqueuedTimeUtc = new Date(Date.now() - 902 - 901);
+  const event = { ...hubEvent({ properties: ours }), enqueuedTimeUtc };
+  const course = begin('V2', 'model.create', performance.now() - 902, event);
+  course.answers();
+  const all = replies.flatMap(([count, delivery]) =>
+    Array.from({ length: count }, () => [course.reply(reply), delivery] as const),
+  );
+  vi.advanceTimersByTime(903);
+  for (const [one, delivery] of all) one.ended(delivery);
+  course.ended(undefined);
+}
+
+async function recognise(meter: Meter) {
+  const recognised = createArrivals({ hub: 'hub', meter, log })('0');
+  await times(73, () => recognised(hubEvent({ properties: ours }), false));
+  await times(24, () => recognised(hubEvent(), false));
+  await times(25, () => recognised(hubEvent({ properties: ours, device: '' }), false));
+  await times(26, () => recognised({ ...hubEvent(), body: undecodedProperties }, false));
+  await times(27, () => recognised(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false));
+}
+
+async function park(meter: Meter) {
+  const remove = async () => {};
+  const [arrival, failure] = [arrivalOf(hubEvent({ properties: ours })), new Rejection('delivery_failed', 'why')];
+  const store = { park: async () => {}, remove };
+  const wait = { ended: new AbortController().signal, waits() {} };
+  setMaxListeners(0, wait.ended); // as that of a partition
+  const parkingIn = (deadLetters: typeof store) =>
+    createParking({ deadLetters, meter, log, troubles: createTroubles(log), now: () => now });
+  const parking = parkingIn(store);
+  await times(21, () => parking.park(arrival, failure, '', wait));
+  const refusing = parkingIn({ park: () => Promise.reject(new LetterRefused('too many', 'delete some')), remove });
+  await times(22, () => refusing.park(arrival, failure, '', wait));
+  const waiting = parkingIn({ park: () => Promise.reject(new Error('503')), remove });
+  await times(20, () => void waiting.park(arrivalOf(hubEvent({ properties: ours })), failure, '', wait));
+}
+
+/** From the hub to the end of each message. */
+export const messages: Chapter = {
+  async record(meter) {
+    handle(meter);
+    await recognise(meter);
+    await park(meter);
+  },
+  points: {
+    'messaging.client.consumed.messages': {
+      'kind=message': 100, // with the 27 that have a misspelt property
+      'kind=skipped': 24,
+      'kind=unattributed': 25,
+      'kind=undecodable': 26,
+    },
+    'device_messaging.misspellings': { '': 27 },
+    'device_messaging.dead_letters.waiting': { '': 20 },
+    'device_messaging.dead_letters': { 'result=parked': 21, 'result=not_parked': 22 },
+    'device_messaging.handled.messages': {
+      'code=ok message=model.create generation=V2': 51,
+      'code=validation_error message=model.update generation=V2': 52,
+      'code=platform_event_validation_error message=Svc.Device.Created generation=V1': 53,
+      'code=not_authorized message=Svc.Device.Updated generation=V1': 54,
+      'code=http_response_error message=Svc.Device.SyncModel generation=V1': 55,
+      'code=operation_not_supported message=_OTHER generation=V2': 56,
+      'code=decompression_error message=type.create generation=V2': 57,
+      'code=response_too_large message=reference.create generation=V2': 58,
+      'code=delivery_failed message=_OTHER generation=V1': 59,
+      'code=timeout_exceeded message=identity.update generation=V2': 60,
+      'code=internal_platform_error message=identity.delete generation=V2': 61,
+    },
+    'messaging.process.duration': {
+      'message=model.create generation=V2': 0.25,
+      'message=model.update generation=V2 error.type=device': 0.26,
+      'message=Svc.Device.Created generation=V1 error.type=device': 0.265,
+      'message=Svc.Device.Updated generation=V1 error.type=device': 0.27,
+      'message=Svc.Device.SyncModel generation=V1 error.type=device': 0.275,
+      'message=_OTHER generation=V2 error.type=device': 0.28,
+      'message=type.create generation=V2 error.type=device': 0.285,
+      'message=reference.create generation=V2 error.type=device': 0.29,
+      'message=_OTHER generation=V1 error.type=hub': 0.295,
+      'message=identity.update generation=V2 error.type=service': 0.3,
+      'message=identity.delete generation=V2 error.type=service': 0.305,
+    },
+    'device_messaging.wait.duration': { 'stage=hub': 0.901, 'stage=lane': 0.902 },
+    'device_messaging.replies.duration': { '': 0.903 },
+    'device_messaging.replies': {
+      'result=delivered': 62,
+      'result=hub_unavailable': 63,
+      'result=queue_full': 64,
+      'result=throttled': 65,
+      'result=unanswered': 66,
+      'result=not_taken': 67,
+      'result=unknown_device': 68,
+      'result=too_large': 69,
+      'result=refused': 70,
+    },
+  },
+};

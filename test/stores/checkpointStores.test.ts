@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
+import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
+import { createFileStore } from '../../src/stores/fileCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { claimed, takeOver } from '../hub/support/claims.ts';
+import { storageForAll } from '../support/storageAccount.ts';
+
+const directory = folderForAll('stores');
+const storage = storageForAll();
+
+const inBlobs = (place: string) =>
+  createBlobStore({
+    account: storage.connectionString,
+    container: 'checkpoints',
+    namespace: 'hub.example',
+    hub: 'devices',
+    consumerGroup: place,
+  });
+
+const kinds = {
+  /** One store for all instances. */
+  memory: () => {
+    const store = createMemoryStore();
+    return () => store;
+  },
+  /** One store for the instance; it is opened again after a restart. */
+  file: (place: string) => {
+    const store = createFileStore(directory, place);
+    return () => store;
+  },
+  /** One client for each instance. */
+  blob: (place: string) => () => inBlobs(place),
+};
+
+const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
+
+/** Progress with a map of so many characters, which mean nothing to a store. */
+const withMap = (sequenceNumber: number, length: number) =>
+  at(sequenceNumber, `2 ${sequenceNumber} ${String(sequenceNumber % 10).repeat(length)}`);
+
+let places = 0;
+const newPlace = () => {
+  places += 1;
+  return `Group-${places}`;
+};
+
+describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
+  let instance: () => CheckpointStore;
+  beforeEach(() => {
+    instance = open(newPlace());
+  });
+
+  it('is empty at first', async () => {
+    const store = instance();
+    expect(await store.ownerships()).toEqual([]);
+    expect(await store.progress('0')).toBeUndefined();
+  });
+
+  it('keeps the values that a reader released its partition with, until the next claim', async () => {
+    const record = await takeOver(instance(), 'a');
+    await instance().change(record, { ...record, owner: '', begun: 41 });
+    expect(await instance().ownerships()).toMatchObject([{ owner: '', begun: 41 }]);
+    await takeOver(instance(), 'b');
+    const [claimedAgain] = await instance().ownerships();
+    expect(claimedAgain).not.toHaveProperty('begun');
+  });
+
+  it('gives a new partition to one of many that claim it at once', async () => {
+    const owners = ['a', 'b', 'c', 'd', 'e'];
+    const stores = owners.map(instance);
+    await Promise.all(stores.map((store) => store.ownerships()));
+    const claims = await Promise.all(owners.map((owner, index) => stores[index]?.change(undefined, claimed(owner, 1))));
+    const [won, ...more] = claims.filter((record) => record !== undefined);
+    expect(more).toEqual([]);
+    expect(await instance().ownerships()).toEqual([won]);
+  });
+
+  it('accepts one of many concurrent changes of a record', async () => {
+    const seen = await takeOver(instance(), 'old');
+    const owners = ['a', 'b', 'c', 'd', 'e'];
+    const claims = await Promise.all(owners.map((owner) => instance().change(seen, claimed(owner, 2))));
+    expect(claims.filter((record) => record !== undefined)).toHaveLength(1);
+  });
+
+  it('keeps the requester of a partition, and since when', async () => {
+    const seen = await takeOver(instance(), 'a');
+    const wantedSince = Date.now() - 1_234;
+    await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
+    expect(await instance().ownerships()).toEqual([
+      { ...seen, wantedBy: 'b', wantedSince, etag: expect.not.stringMatching(seen.etag) },
+    ]);
+  });
+
+  it('shows a released partition without an owner, and keeps its epoch', async () => {
+    const seen = await takeOver(instance(), 'a');
+    await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
+    expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
+  });
+
+  it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
+    const record = await takeOver(instance(), 'a');
+    const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
+    expect(await instance().writeProgress(record, noted)).toBe(true);
+    expect(await instance().progress('0')).toEqual(noted);
+    const next = await takeOver(instance(), 'b');
+    expect(await instance().progress('0')).toEqual(noted);
+    expect(await instance().writeProgress(record, { ...noted, note: '1 9 42 - -' })).toBe(false);
+    expect(await instance().progress('0')).toEqual(noted);
+    expect(await instance().writeProgress(next, at(5))).toBe(true);
+    expect(await instance().progress('0')).toEqual(at(5));
+  });
+
+  it('changes the crash record at a position that stays', async () => {
+    const record = await takeOver(instance(), 'a');
+    for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
+      expect(await instance().writeProgress(record, { ...at(4), note })).toBe(true);
+      expect(await instance().progress('0')).toEqual({ ...at(4), note });
+    }
+  });
+
+  it.each([40, 1_500_000])('returns position and a map of %i characters unchanged', async (length) => {
+    const written = withMap(100, length);
+    expect(await instance().writeProgress(await takeOver(instance(), 'a'), written)).toBe(true);
+    expect(await instance().progress('0')).toEqual(written);
+    await takeOver(instance(), 'next');
+    expect(await instance().progress('0')).toEqual(written);
+  });
+
+  it('keeps the maps of several partitions apart', async () => {
+    const store = instance();
+    const written = [withMap(1, 40_000), withMap(2, 50_000), at(3)];
+    const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'b', '1'), await takeOver(store, 'c', '2')];
+    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, written[index] ?? at(0))));
+    expect(await Promise.all(['0', '1', '2'].map((one) => instance().progress(one)))).toEqual(written);
+  });
+
+  it('never moves progress backwards', async () => {
+    const store = instance();
+    const reader = await takeOver(store, 'a');
+    for (const sequenceNumber of [5, 9, 7]) expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
+    expect(await store.progress('0')).toEqual(at(9));
+    await store.writeProgress(reader, at(10));
+    expect(await store.progress('0')).toEqual(at(10));
+  });
+
+  it('never moves progress backwards on a change of reader', async () => {
+    const [old, young] = [instance(), instance()];
+    await old.writeProgress(await takeOver(old, 'old'), at(50));
+    const reader = await takeOver(young, 'young');
+    expect(await young.writeProgress(reader, at(40))).toBe(true);
+    expect(await young.progress('0')).toEqual(at(50));
+    await young.writeProgress(reader, at(51));
+    expect(await young.progress('0')).toEqual(at(51));
+  });
+
+  it('refuses the progress of a reader whose partition was taken over', async () => {
+    const [old, young] = [instance(), instance()];
+    const oldReader = await takeOver(old, 'old');
+    await old.writeProgress(oldReader, at(5));
+    const youngReader = await takeOver(young, 'young');
+    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await young.progress('0')).toEqual(at(5));
+    await young.writeProgress(youngReader, at(7));
+    expect(await old.writeProgress(oldReader, at(8))).toBe(false);
+    expect(await young.progress('0')).toEqual(at(7));
+  });
+
+  it('refuses the first progress of a reader whose partition was taken over', async () => {
+    const [old, young] = [instance(), instance()];
+    const oldReader = await takeOver(old, 'old');
+    await takeOver(young, 'young');
+    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await young.progress('0')).toBeUndefined();
+  });
+
+  it('refuses the progress of a reader that released its partition', async () => {
+    const store = instance();
+    const reader = await takeOver(store, 'a');
+    await store.writeProgress(reader, at(5));
+    await store.change(reader, { ...reader, owner: '' });
+    expect(await store.writeProgress(reader, at(6))).toBe(false);
+    expect(await store.progress('0')).toEqual(at(5));
+  });
+
+  it('gives the same owner a new epoch when it returns, and rejects writes under its old one', async () => {
+    const store = instance();
+    const before = await takeOver(store, 'a');
+    await store.writeProgress(before, at(5));
+    const after = await takeOver(store, 'a');
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect(await store.writeProgress(before, at(6))).toBe(false);
+    expect(await store.writeProgress(after, at(7))).toBe(true);
+  });
+
+  it('separates partitions', async () => {
+    const store = instance();
+    const readers = [
+      await takeOver(store, 'a', '0'),
+      await takeOver(store, 'b', '1'),
+      await takeOver(store, 'c', '10'),
+    ];
+    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, at(index))));
+    const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
+    expect(kept).toEqual([at(0), at(1), at(2), undefined]);
+    expect((await store.ownerships()).map(({ partition, owner }) => partition + owner).sort()).toEqual([
+      '0a',
+      '10c',
+      '1b',
+    ]);
+  });
+
+  it('separates consumer groups', async () => {
+    const [one, other] = [instance(), open(newPlace())()];
+    await one.writeProgress(await takeOver(one, 'a'), at(5));
+    expect(await other.ownerships()).toEqual([]);
+    expect(await other.progress('0')).toBeUndefined();
+  });
+});
+
+const lasting = { file: (place: string) => createFileStore(directory, place), blob: inBlobs };
+
+describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, open) => {
+  it('has progress, and epochs that never fall', async () => {
+    const place = newPlace();
+    const before = open(place);
+    const reader = await takeOver(before, 'a');
+    await before.writeProgress(reader, at(5));
+    const after = open(place);
+    expect(await after.progress('0')).toEqual(at(5));
+    expect((await takeOver(after, 'b')).epoch).toBe(reader.epoch + 1);
+  });
+
+  it('has the last written map, whatever its size', async () => {
+    const place = newPlace();
+    for (const written of [at(4), withMap(5, 200_000), withMap(6, 40), at(7)]) {
+      const store = open(place);
+      await store.writeProgress(await takeOver(store, 'a'), written);
+      expect(await open(place).progress('0')).toEqual(written);
+    }
+  });
+
+  it('ignores late writes of the previous process', async () => {
+    const place = newPlace();
+    const before = open(place);
+    const reader = await takeOver(before, 'a');
+    await before.writeProgress(reader, at(5));
+    const after = open(place);
+    const next = await takeOver(after, 'b');
+    await after.writeProgress(next, at(9));
+    expect(await before.writeProgress(reader, at(10))).toBe(false);
+    expect(await open(place).progress('0')).toEqual(at(9));
+  });
+});

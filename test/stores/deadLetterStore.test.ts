@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import type { LetterStorage } from '../../src/stores/deadLetter.ts';
+import { idOf, print } from '../../src/stores/deadLetter.ts';
+import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
+import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { createDirectory } from '../../src/stores/letterFiles.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
+import { allLetters, letter, lettersIn } from '../support/letters.ts';
+import { storageForAll } from '../support/storageAccount.ts';
+
+const directory = folderForEach('letters');
+const storage = storageForAll();
+let containers = 0;
+beforeEach(() => {
+  containers += 1;
+});
+
+/** Generous: a busy machine is slow, and what hangs is ended all the same. */
+const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000 };
+
+const places: Record<string, () => LetterStorage> = {
+  directory: () => createDirectory(join(directory, 'letters')),
+  container: () =>
+    createBlobs({ account: storage.connectionString, container: `letters-${containers}`, limits: patience }),
+};
+
+const sequenceNumbers = async (letters: DeadLetters, deviceId?: string) =>
+  (await allLetters(letters, { device: deviceId })).map((one) => one.letter.event.sequenceNumber);
+
+describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlace) => {
+  const open = (limits: Partial<DeadLetterLimits> = {}, now?: () => number) => lettersIn(createPlace(), limits, now);
+
+  it('come back byte for byte', async () => {
+    const kept = letter(7);
+    await open().park(kept);
+    const [filed] = await allLetters(open());
+    expect(filed?.letter).toMatchObject({ ...kept, event: { ...kept.event, properties: { n: '7' } } });
+    expect(Buffer.from(filed?.letter.event.body as Uint8Array).equals(Buffer.from([0, 255, 7]))).toBe(true);
+  });
+
+  it('are an empty list before the first', async () => {
+    expect(await open().ids()).toEqual([]);
+    expect(await open().read(idOf(letter(1)))).toBeUndefined();
+    await open().tidy();
+  });
+
+  it('are listed in the order of the hub for each device, whenever they were parked', async () => {
+    const letters = open();
+    for (const number of [30, 4, 100]) await letters.park(letter(number));
+    await letters.park(letter(5, { deviceId: 'd2' }));
+    expect(await sequenceNumbers(letters, 'd1')).toEqual([4, 30, 100]);
+    expect(await sequenceNumbers(letters, 'd2')).toEqual([5]);
+    expect(await sequenceNumbers(letters)).toHaveLength(4);
+  });
+
+  it('are one per message, even if it is parked again or twice at once', async () => {
+    const letters = open();
+    await Promise.all([letters.park(letter(1)), letters.park(letter(1))]);
+    await letters.park(letter(1, { attempts: 2 }));
+    expect((await allLetters(letters)).map((one) => one.letter.attempts)).toEqual([2]);
+  });
+
+  it('can be removed, and removed a second time without an error', async () => {
+    const letters = open();
+    await letters.park(letter(1));
+    await letters.remove(idOf(letter(1)));
+    await letters.remove(idOf(letter(1)));
+    expect(await letters.read(idOf(letter(1)))).toBeUndefined();
+  });
+
+  it('are deleted oldest first within their device’s quota, without those of other devices', async () => {
+    await open().park(letter(1, { deviceId: 'quiet' }));
+    for (const number of [1, 2, 3, 4, 5]) await open().park(letter(number));
+    const letters = open({ deviceLetters: 3 });
+    await letters.tidy();
+    expect(await sequenceNumbers(letters, 'd1')).toEqual([3, 4, 5]);
+    expect(await sequenceNumbers(letters, 'quiet')).toEqual([1]);
+  });
+
+  it('of one device stay within its quota of bytes, and displace none of another device', async () => {
+    const large = (number: number, deviceId: string) => letter(number, { deviceId, details: 'x'.repeat(5_000) });
+    const bytes = Buffer.byteLength(print(large(1, 'large')));
+    const letters = open({ deviceBytes: 2 * bytes, maxBytes: 4 * bytes });
+    await letters.park(letter(1, { deviceId: 'quiet' }));
+    for (const number of [1, 2]) await letters.park(large(number, 'large'));
+    for (const number of [3, 4, 5, 6]) await expect(letters.park(large(number, 'large'))).rejects.toThrow('as many');
+    await letters.tidy();
+    expect(await sequenceNumbers(letters, 'large')).toEqual([1, 2]);
+    expect(await sequenceNumbers(letters, 'quiet')).toEqual([1]);
+  });
+
+  it('are never more than the limit of all, those of an earlier process included', async () => {
+    for (const device of ['a', 'b', 'c', 'd', 'e']) await open({ maxLetters: 3 }).park(letter(1, { deviceId: device }));
+    await expect.poll(() => open().ids()).toHaveLength(3);
+  });
+
+  it('never have more bytes than the limit of all', async () => {
+    const one = Buffer.byteLength(print(letter(1)));
+    const letters = open({ maxBytes: 3 * one + 10 });
+    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
+    await expect.poll(() => sequenceNumbers(letters)).toEqual([3, 4, 5]);
+  });
+
+  it('that are larger than the limit of all are refused, and displace no other', async () => {
+    const letters = open({ maxBytes: 2_000 });
+    await letters.park(letter(1));
+    const large = letter(2, { details: 'x'.repeat(2_000) });
+    await expect(letters.park(large)).rejects.toThrow(/^a dead letter of \d+ bytes exceeds DEAD_LETTERS_MAX_BYTES/);
+    expect(await sequenceNumbers(letters)).toEqual([1]);
+  });
+
+  it('are deleted after the retention, an hour here', async () => {
+    await open().park(letter(1));
+    const tidyIn = (ms: number) => open({}, () => Date.now() + ms).tidy();
+    await tidyIn(3_500_000);
+    expect(await sequenceNumbers(open())).toEqual([1]);
+    await tidyIn(3_700_000);
+    expect(await open().ids()).toEqual([]);
+  });
+
+  it('are all stored when many are parked at once, within the limits', async () => {
+    const letters = open({ deviceLetters: 20, maxLetters: 150 });
+    const of = (device: number, number: number) => letter(number, { deviceId: `d${device}` });
+    await Promise.all(Array.from({ length: 100 }, (_, n) => letters.park(of(n % 10, n))));
+    expect(await letters.ids()).toHaveLength(100);
+    const flood = Array.from({ length: 300 }, (_, n) => letters.park(of(n % 10, 100 + n)));
+    await Promise.allSettled(flood);
+    await letters.tidy();
+    await letters.tidy(); // the first may have been a listing that had begun before
+    expect(await letters.ids()).toHaveLength(150);
+    for (let number = 0; number < 20; number += 1) await letters.park(of(11, number));
+    await letters.tidy();
+    await letters.tidy();
+    expect(await sequenceNumbers(letters, 'd11')).toHaveLength(20);
+    expect(await letters.ids()).toHaveLength(150);
+  });
+
+  it('keep to the limits together with those that another instance parks', async () => {
+    const [one, two] = [open({ maxLetters: 10 }), open({ maxLetters: 10 })];
+    for (let number = 0; number < 8; number += 1) {
+      await one.park(letter(number, { deviceId: 'one' }));
+      await two.park(letter(number, { deviceId: 'two' }));
+    }
+    await one.tidy();
+    await one.tidy(); // the first may have been a listing that had begun before
+    expect(await two.ids()).toHaveLength(10);
+  });
+
+  it('that are invalid are named when they are read, and do not count', async () => {
+    const letters = open({ maxLetters: 1 });
+    const id = idOf(letter(1));
+    const place = createPlace();
+    await letters.park(letter(1));
+    await place.write(id, '{"format":1,');
+    await expect(letters.read(id)).rejects.toThrow(`${id} is no dead letter of format 1`);
+    await place.write(id, print(letter(2)));
+    await expect(letters.read(id)).rejects.toThrow(`${id} is the dead letter of another message`);
+    await place.write('notes', 'secret');
+    await letters.tidy();
+    await letters.park(letter(3));
+    await letters.tidy();
+    expect(await letters.ids()).toEqual([idOf(letter(3)), 'notes']);
+    await expect(letters.read('notes')).rejects.toThrow('notes is no name of a dead letter');
+  });
+});

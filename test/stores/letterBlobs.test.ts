@@ -1,0 +1,212 @@
+import { Readable } from 'node:stream';
+import { BlockBlobClient, ContainerClient } from '@azure/storage-blob';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
+import { idOf, UnreadableDeadLetter } from '../../src/stores/deadLetter.ts';
+import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { serve } from '../backends/harness.ts';
+import { settingsWith } from '../support/environment.ts';
+import { allLetters, letter, lettersIn } from '../support/letters.ts';
+import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { storageForAll } from '../support/storageAccount.ts';
+
+const storage = storageForAll();
+let proxy: LossyProxy;
+let container: string;
+let containers = 0;
+beforeEach(async () => {
+  containers += 1;
+  container = `letters-${containers}`;
+  proxy = await startLossyProxy(storage.port);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  return proxy.close();
+});
+
+/** Short, so that a storage which does not answer is given up soon. */
+const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
+const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
+
+const open = (given: typeof limits & { readonly pageBlobs?: number } = patient) =>
+  createBlobs({ account: storage.at(proxy.port), container, limits: given });
+const id = idOf(letter(1));
+
+describe('the container of dead letters', () => {
+  it('is created at the first use, and has one JSON blob for each dead letter', async () => {
+    await lettersIn(open()).park(letter(1));
+    const blob = new ContainerClient(storage.connectionString, container).getBlobClient(`${id}.json`);
+    expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
+  });
+
+  it('has nothing to be removed before it is there', async () => {
+    await open().remove(id);
+    expect(await allLetters(lettersIn(open()))).toEqual([]);
+  });
+
+  it('must be created by the operator when the key has no right to create it', async () => {
+    await new ContainerClient(storage.connectionString, container).create();
+    proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
+    await lettersIn(open()).park(letter(1));
+    expect(await allLetters(lettersIn(open()))).toHaveLength(1);
+  });
+
+  it('is listed page by page', async () => {
+    const letters = lettersIn(open({ ...patient, pageBlobs: 2 }));
+    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
+    proxy.seen.length = 0;
+    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
+    expect(proxy.seen.filter((request) => request.includes('comp=list'))).toHaveLength(3);
+  });
+
+  it.each(['lose', 503] as const)('is retried after a transient failure: %s', async (trouble) => {
+    const letters = lettersIn(open());
+    const troubled = new Set<string>();
+    proxy.fate = ({ method = '', url = '' }) => {
+      const isFirst = !troubled.has(`${method} ${url}`);
+      troubled.add(`${method} ${url}`);
+      return isFirst ? trouble : 'pass';
+    };
+    await letters.park(letter(1));
+    expect(await allLetters(letters)).toHaveLength(1);
+    await letters.remove(id);
+    expect(await letters.ids()).toEqual([]);
+  });
+
+  it.each([
+    ['entries', (place: ReturnType<typeof open>) => place.entries()],
+    ['read', (place: ReturnType<typeof open>) => place.read(id)],
+    ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
+    ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
+  ])('ends %s at its time-out when there is no answer, and reveals no secret', async (_verb, work) => {
+    proxy.fate = () => 'hang';
+    const failure = await work(open(limits)).then(String, String);
+    expect(failure).toMatch(/^StorageError: dead-letter storage: .* failed: /);
+    expect(failure).not.toContain(accountKey.slice(0, 20));
+    expect(failure).not.toContain(String(proxy.port));
+  });
+
+  it('does not read a blob completely that is larger than any dead letter, and names it', async () => {
+    const letters = lettersIn(open());
+    await letters.park(letter(1));
+    const blob = new ContainerClient(storage.connectionString, container).getBlockBlobClient(`${id}.json`);
+    await blob.upload(Buffer.alloc(9 * 1024 * 1024, 'x'), 9 * 1024 * 1024);
+    const refusal = await letters.read(id).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(UnreadableDeadLetter);
+    expect(String(refusal)).toContain(`the blob ${id}.json has more than `);
+  });
+
+  it('ends the read of a dead letter at its time-out when the data stops in the middle', async () => {
+    const url = await serve((_request, answer) => {
+      answer.writeHead(206, { 'content-length': '10', 'content-range': 'bytes 0-9/10', etag: '"1"' });
+      answer.write('12345');
+    });
+    const place = createBlobs({ account: storage.at(Number(new URL(url).port)), container, limits });
+    await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
+  });
+
+  it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
+    proxy.fate = ({ url = '' }) => (url.includes('comp=list') ? 403 : 'pass');
+    const letters = lettersIn(open());
+    for (const number of [1, 2]) await letters.park(letter(number));
+    expect(await letters.read(id)).toBeDefined();
+    expect(letters.warnings).toEqual(['dead letters cannot be counted; their limits may not hold']);
+  });
+
+  it('accepts dead letters although none can be deleted, and warns', async () => {
+    proxy.fate = ({ method }) => (method === 'DELETE' ? 403 : 'pass');
+    const letters = lettersIn(open(), { maxLetters: 1 });
+    for (const number of [1, 2]) await letters.park(letter(number));
+    expect(await letters.ids()).toHaveLength(2);
+    await letters.tidy();
+    expect(new Set(letters.warnings)).toEqual(new Set(['dead letters cannot be deleted'])); // once for each listing
+  });
+
+  it('reports a dead letter that cannot be written, and deletes none to make room for it', async () => {
+    const letters = lettersIn(open(), { maxLetters: 2 });
+    await letters.park(letter(1));
+    await letters.tidy();
+    proxy.fate = ({ method }) => (method === 'PUT' ? 403 : 'pass');
+    await expect(letters.park(letter(2))).rejects.toThrow('writing');
+    proxy.fate = () => 'pass';
+    await letters.park(letter(3));
+    await letters.tidy();
+    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
+  });
+});
+
+const forbidden = Object.assign(new Error('forbidden'), { statusCode: 403 });
+
+it('no more than 32 calls to the storage of dead letters are open at once, though some of them fail', async () => {
+  /** Ends of the calls that are open. */
+  const open: (() => void)[] = [];
+  let [calls, most] = [0, 0];
+  async function call<T>(result: T): Promise<T> {
+    calls += 1;
+    const isForbidden = calls % 7 === 0;
+    await new Promise<void>((resolve) => {
+      open.push(resolve);
+      most = Math.max(most, open.length);
+    });
+    if (isForbidden) throw forbidden;
+    return result;
+  }
+  vi.spyOn(ContainerClient.prototype, 'createIfNotExists').mockResolvedValue({} as never);
+  const { prototype } = BlockBlobClient;
+  vi.spyOn(prototype, 'download').mockImplementation(() =>
+    call({ readableStreamBody: Readable.from([Buffer.from('{}')]) } as never),
+  );
+  vi.spyOn(prototype, 'upload').mockImplementation(() => call({} as never));
+  vi.spyOn(prototype, 'delete').mockImplementation(() => call({} as never));
+
+  const blobs = createBlobs({ account: connectionStringTo(1), container: 'letters' });
+  const ids = Array.from({ length: 50 }, (_, number) => idOf(letter(number)));
+  let isDone = false;
+  const work = Promise.allSettled(
+    ids.flatMap((id) => [blobs.read(id), blobs.write(id, '{}'), blobs.remove(id)]),
+  ).finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise(setImmediate);
+    open.shift()?.();
+  }
+  const failed = (await work).filter(({ status }) => status === 'rejected');
+  expect([calls, most, failed.length]).toEqual([150, 32, 21]);
+});
+
+describe('the store of the settings', () => {
+  it.each([
+    ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
+    ['of the store', 'STORE_CONNECTION_STRING'],
+  ])('is the container at the connection string %s', async (_whose, name) => {
+    const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
+    const given = {
+      BACKENDS_TOKEN: 't',
+      STORE: 'blob',
+      STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true',
+      DEAD_LETTERS_CONTAINER: container,
+      [name]: storage.connectionString,
+    };
+    await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
+    expect(await lettersIn(open()).ids()).toEqual([id]);
+  });
+
+  it('loads the storage client only when a dead letter is stored in a blob', async () => {
+    const loaded: string[] = [];
+    vi.resetModules();
+    vi.doMock('@azure/storage-blob', () => {
+      loaded.push('@azure/storage-blob');
+      return { ContainerClient };
+    });
+    try {
+      const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
+      const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
+      const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
+      expect(loaded).toEqual([]);
+      await letters.park(letter(1));
+      expect(loaded).toEqual(['@azure/storage-blob']);
+    } finally {
+      vi.doUnmock('@azure/storage-blob');
+      vi.resetModules();
+    }
+  });
+});
