@@ -17,8 +17,8 @@ import { drawn } from './mutants/sample.ts';
  *
  * `.ci/all` writes the commit, the day and the counts to `.ci/proven` when all is well. It takes hours: with `--resume FILE` it can be ended and
  * begun again, and does not repeat what the file says has passed at the same commit. `.ci/run` does what the change since that commit can reach,
- * and, when the file is not there or names a commit that is no ancestor, everything; only of deliberate faults and of services that are broken on
- * purpose, which take longer than all else, as many as the hash of the commit draws.
+ * and, when the file is not there or names a commit that is no ancestor, everything; only of deliberate faults, which take longer than all else, no
+ * more than 400, and without the file of these and of services that are broken on purpose as many as the hash of the commit draws.
  */
 
 const provenFile = '.ci/proven';
@@ -86,7 +86,7 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
   const meant = sabotages.filter(isSabotageConcerned);
   const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ fault }) => fault));
   writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.fault}\n`])).join(''));
-  const which = isAll ? '' : change ? ` -- --since ${change.commit}` : ' -- --some 80';
+  const which = isAll ? '' : change ? ` -- --since ${change.commit} --some 400` : ' -- --some 80';
   const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
   return [
     [5, 'npm run lint'],
@@ -99,7 +99,7 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
     ...when(touches('src/hub/', 'src/engine/', 'test/mixed/', '.ci/releases'), 30, 'npm run prove -- versions'),
     ...when(touches('sandbox/', 'iot-hub-emulator/src/'), 5, 'npm run sandbox -- --exit'),
     ...when(areFaultsConcerned, 60, `npm run mutants${which}`),
-    [20, `npm run mutants -- --sample 40`],
+    [20, 'npm run mutants -- --sample 40 --nearest 20'],
     ...when(change === undefined, 10, 'npm run bench -- --quick --rounds 1 http'),
     ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 4} --at-once 2`),
     ...when(isAll, 20, 'npm run chaos -- --scenario all'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { faults, withFault } from '../test/mutants/faults.ts';
 import { changedSince } from './ci/changes.ts';
+import { testFilesReaching } from './mutants/reaching.ts';
 import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
 
@@ -14,6 +15,7 @@ npm run mutants -- --since COMMIT    those whose file, or a test that loads it, 
 npm run mutants -- --some 200        so many of them, drawn
 npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
                                      are named, and are no failure
+  --nearest 20                       ask no more than so many files of tests about each; default: all that load it
   --seed TEXT                        for what is drawn; default: the hash of the commit
 No file is changed: the test runner loads another text.`;
 
@@ -42,6 +44,7 @@ let tried = 0;
 const escaped: Verdict[] = [];
 await tryMutants({
   ...{ mutants, runners, testMs: 20_000, fileMs: 120_000 },
+  testFilesFor: (file) => testFilesReaching(file).slice(0, Number(values.nearest) || undefined),
   onVerdict(verdict) {
     const { mutant, noticedBy } = verdict;
     tried += 1;
@@ -87,13 +90,13 @@ function options() {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
-    const all = { since: text, some: text, sample: text, seed: text, verbose: flag, help: flag };
+    const all = { since: text, some: text, sample: text, nearest: text, seed: text, verbose: flag, help: flag };
     const parsed = parseArgs({ options: all, allowPositionals: true });
     if (parsed.values.help) {
       console.log(usage);
       process.exit(0);
     }
-    for (const name of ['sample', 'some'] as const)
+    for (const name of ['sample', 'some', 'nearest'] as const)
       if (!/^([1-9]\d{0,3})?$/.test(parsed.values[name] ?? ''))
         throw new Error(`--${name} takes a number from 1 to 9999`);
     return parsed;

@@ -4,7 +4,6 @@ import { parseAst } from 'rolldown/parseAst';
 import { fork } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
 import { projectOf } from '../../vitest.config.ts';
-import { testFilesReaching } from './reaching.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -27,8 +26,8 @@ interface Trial {
   readonly testMs: number;
   /** For a run of one file of tests. */
   readonly fileMs: number;
-  /** The tests to ask, nearest first. Default: all of `npm test` that load the file. */
-  readonly testFilesFor?: (file: string) => readonly string[];
+  /** The tests to ask, nearest first. */
+  readonly testFilesFor: (file: string) => readonly string[];
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
@@ -36,14 +35,7 @@ interface Trial {
  * Tries the changes one at a time: the tests that load the file run, the nearest first, until one fails which passes without the change. A run that
  * does not end, or whose process dies, has failed (D391).
  */
-export async function tryMutants({
-  mutants,
-  runners,
-  testMs,
-  fileMs,
-  testFilesFor = testFilesReaching,
-  onVerdict,
-}: Trial) {
+export async function tryMutants({ mutants, runners, testMs, fileMs, testFilesFor, onVerdict }: Trial) {
   /** Whether the tests of a file pass as the code is; asked once, when they have failed with a change. */
   const passing = new Map<string, boolean>();
 
