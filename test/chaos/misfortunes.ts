@@ -335,6 +335,24 @@ export const misfortunes: readonly Misfortune[] = [
     },
   },
   {
+    name: 'store failing while messages fail',
+    async happen(stage, random, storage) {
+      const { faults } = stage.backends;
+      // Not for everybody: then the backend would be out, and no message fails for that.
+      const some = stage.devices.filter(() => random.next() < 0.3);
+      const added = some.map((deviceId) => faults.add({ backend: 'informationModel', status: 500, deviceId }));
+      await sleep(silentDeviceMs);
+      const ms = random.between(1_000, 4_000);
+      const met = await inStore(stage, () => storage.fail(ms, random));
+      for (const { id } of added) faults.clear(id);
+      return () =>
+        Math.min(
+          met(),
+          added.reduce((sum, { struck }) => sum + struck, 0),
+        );
+    },
+  },
+  {
     name: 'store slow',
     async happen(stage, random, storage) {
       const ms = random.between(500, 2_500);
