@@ -2,17 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createExposition } from 'telemetry/exposition.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
-import type { Configuration } from './configuration/read.ts';
-import { type ConfigurationFileRead, watchConfiguration } from './configuration/watch.ts';
+import { type Configuration, type ConfigurationFileRead, watchConfiguration } from './configuration/read.ts';
 import { connectToHub } from './hub/hubConnection.ts';
-import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
-import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
+import { createConcurrencyLimit, createProxy, type EdgeProxy } from './invocations/proxy.ts';
 import { createSetups } from './invocations/setups.ts';
-import { createMeter } from './metrics/metrics.ts';
 import { connectToBroker } from './modules/brokerConnection.ts';
-import { createDroppedReplies } from './modules/droppedReplies.ts';
-import type { Log } from './operations/log.ts';
-import { version } from './operations/startLine.ts';
+import { createDroppedReplies } from './modules/messages.ts';
+import { type Log, version } from './observing/log.ts';
+import { createMeter } from './observing/metrics.ts';
 
 /** The running edge proxy. */
 export interface Edge {

@@ -5,9 +5,7 @@ import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import { proxyIn, useNetwork } from './connections/network.ts';
 import { startEdge } from './edge.ts';
-import type { LogText } from './operations/events.ts';
-import { createLog } from './operations/log.ts';
-import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
+import { createLog, identityOf, type LogText, secretsOf, startFields } from './observing/log.ts';
 import { help, type Options, readOptions } from './options.ts';
 
 function optionsOrExit(): Options {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
-import { failure } from '../../edge/src/hub/methodResponse.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { failure } from '../../edge/src/hub/invocation.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
 import { startTestEdge, type TestEdge, users } from './support/testEdge.ts';
 
 // Hub or broker is offline, refuses the proxy, or restarts (M13).

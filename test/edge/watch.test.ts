@@ -2,8 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
-import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
+import { type Configuration, readConfiguration, watchConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 // The files of a configuration are looked at again and again (M10, D212).

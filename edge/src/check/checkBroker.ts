@@ -1,7 +1,7 @@
 import mqtt from 'mqtt';
 import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import type { Configuration } from '../configuration/read.ts';
-import { errorMessage } from '../connections/errorMessage.ts';
+import { errorMessage } from '../connections/network.ts';
 import { clientOptions } from '../modules/brokerConnection.ts';
 
 const what = 'broker';

@@ -5,7 +5,7 @@ import { proxySecrets } from 'telemetry/network/proxies.ts';
 import { createScrub } from 'telemetry/scrub.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from '../configuration/read.ts';
 import { proxyIn, useNetwork } from '../connections/network.ts';
-import { secretsOf } from '../operations/startLine.ts';
+import { secretsOf } from '../observing/log.ts';
 import { checkBroker } from './checkBroker.ts';
 import { checkFolders } from './checkFolders.ts';
 import { checkHub } from './checkHub.ts';

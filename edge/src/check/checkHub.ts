@@ -7,8 +7,7 @@ import { tunnelTo } from 'telemetry/network/outbound.ts';
 import { hostOf } from 'telemetry/network/proxies.ts';
 import { ProxyFailure } from 'telemetry/network/tunnel.ts';
 import type { Configuration } from '../configuration/read.ts';
-import { errorMessage } from '../connections/errorMessage.ts';
-import { hubAddress } from '../connections/network.ts';
+import { errorMessage, hubAddress } from '../connections/network.ts';
 
 const what = 'hub';
 const answerMs = 10_000;

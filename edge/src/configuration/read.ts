@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
+import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
 import type { z } from 'zod';
-import { crossCheck, type Problem } from './crossChecks.ts';
-import { credentialProblems } from './hubCredentials.ts';
+import { credentialProblems, crossCheck, type Problem } from './checks.ts';
 import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
 
@@ -162,3 +162,46 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 const defined = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
+
+/** The file of the configuration, as it was read at the start. */
+export interface ConfigurationFileRead {
+  readonly path: string;
+  readonly stamps: Stamps;
+  /** Between two looks, in milliseconds. */
+  readonly everyMs?: number;
+  /** Told of each configuration before it takes effect: it may have other secrets. */
+  readonly found?: (configuration: Configuration) => void;
+}
+
+interface WatchOptions extends ConfigurationFileRead {
+  readonly onRead: (configuration: Configuration) => Promise<void>;
+  /** The file has faults. */
+  readonly onRefused: (problems: readonly string[]) => void;
+}
+
+const usualMs = 2_000;
+
+/** Reads the configuration again when its file, or one that it names, has changed (D212). */
+export const watchConfiguration = ({
+  path,
+  stamps,
+  everyMs = usualMs,
+  found,
+  onRead,
+  onRefused,
+}: WatchOptions): FileWatch =>
+  watchFiles({
+    ...{ stamps, everyMs },
+    async onChange() {
+      const read: Stamps = new Map();
+      try {
+        const configuration = await readConfiguration(path, read);
+        found?.(configuration);
+        await onRead(configuration);
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        onRefused(error.problems);
+      }
+      return read;
+    },
+  });

@@ -1,6 +1,91 @@
 import { z } from 'zod';
-import { module } from './moduleSchema.ts';
-import { file, whole } from './values.ts';
+
+/** Formats of single values. Each message completes `{path}: `. */
+
+const guidForm = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+
+export const whole = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, error).max(most, error);
+};
+
+export const file = z.string().min(1, 'must be the path of a file');
+
+export const guid = z.string().regex(guidForm, 'must be a GUID');
+
+/** Segments joined by `/`; the first may be empty (`/a/b`). */
+const topicForm = /^(?!\$)\/?[^/]+(?:\/[^/]+)*$/;
+
+/** Prefix of topics (M10). */
+export const topic = z
+  .string()
+  .refine((text) => !/[+#]/.test(text), 'must not contain the wildcards + or #')
+  .refine(
+    (text) => topicForm.test(text) && isTopicText(text) && Buffer.byteLength(text) <= 512,
+    'must be a topic: at most 512 bytes, segments joined by /, none of them empty, no control characters, not beginning with $',
+  );
+
+/** Whether brokers accept the text in a topic. */
+export const isTopicText = (text: string): boolean =>
+  text.isWellFormed() && !/[\p{Cc}\p{Noncharacter_Code_Point}]/u.test(text);
+
+/** A connectivity path below the device (P5); empty: the device itself. */
+export const path = z
+  .string()
+  .refine(
+    (text) =>
+      text === '' || (!/\p{Cc}/u.test(text) && text.split('/').every((name) => !['', '.', '..'].includes(name))),
+    'must be a path: names joined by /, none of them empty, . or .., no control characters',
+  );
+
+/** One module of the edge device. */
+export const module = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[\w.-]{1,128}$/, 'must have 1 to 128 letters, digits, or any of . _ -')
+    .meta({ description: 'Name of the module, in the log.' }),
+  objectIds: z.array(guid).default([]).meta({ description: 'Object ids of the models that this module owns.' }),
+  identity: path.optional().meta({
+    description:
+      'Connectivity path of the identity whose object this module owns, instead of `objectIds`; `""` is the device itself. The object that is invoked first is the one: another object of the identity is refused until the proxy starts or reads its file again.',
+  }),
+  topics_methods_in: topic.meta({
+    description:
+      'Prefix of the topics of invocations: `{in}/{method}/{requestId}`. The environment of the module has the same value.',
+  }),
+  topics_methods_out: topic.meta({
+    description:
+      'Prefix of the topics of replies: `{out}/{status}/{requestId}`. The environment of the module has the same value.',
+  }),
+  gateway: z
+    .strictObject({
+      objectIds: z.array(guid).default([]).meta({ description: 'Object ids of the models that the gateway serves.' }),
+      targets: z.array(path).default([]).meta({
+        description:
+          'Connectivity paths that the gateway serves, with all paths below; the longest match wins. `""` serves all paths without another match.',
+      }),
+    })
+    .optional()
+    .meta({ description: 'For a module that takes invocations of objects behind it, on `{in}/$proxy/{requestId}`.' }),
+  files: z
+    .strictObject({
+      folder: file.meta({ description: 'Folder of the proxy that the module sees as /files.' }),
+      quotaBytes: whole(1, Number.MAX_SAFE_INTEGER).default(1_073_741_824).meta({
+        description:
+          'Maximum size of the folder and those below in bytes, including files that the module has not removed.',
+      }),
+      mostFiles: whole(1, 100_000).default(1000).meta({ description: 'Maximum number of files and folders in it.' }),
+      mode: z
+        .string()
+        .regex(/^0?[0-7]{3}$/, 'must be a file mode such as "0640"')
+        .default('0640')
+        .meta({ description: 'File mode, octal.' }),
+    })
+    .optional()
+    .meta({ description: 'Folder for inputs that are files; without it, methods with files cannot be invoked (M12).' }),
+});
+
+export type Module = z.output<typeof module>;
 
 /** The configuration file. The JSON schema is generated from this schema. */
 export const schema = z

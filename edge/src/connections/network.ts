@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
-import { partOf } from '../configuration/connectionString.ts';
+import { partOf } from '../configuration/checks.ts';
 import { type Configuration, ConfigurationError } from '../configuration/read.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -66,4 +66,16 @@ export function useNetwork({ hub, network }: Pick<Configuration, 'hub' | 'networ
 /** Of the gateway, if the connection string names one. */
 export function hubAddress(connectionString: string): URL {
   return new URL(`https://${partOf(connectionString, 'GatewayHostName') ?? partOf(connectionString, 'HostName')}`);
+}
+
+/** Until its first connection the hub's client calls every failure this, a closed port too. */
+const firstFailure = /^mqtt\.js returned Failure on first connection \(Not authorized\): (.*) error$/s;
+
+/** Message of an error of the hub's or the broker's client, never with what the client was given. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return errorMessage(error.errors[0]);
+  if (error instanceof Error)
+    return error.message.replace(firstFailure, '$1') || ('code' in error ? String(error.code) : error.name);
+  const inner: unknown = Object(error).transportObj; // results of the hub's client wrap errors
+  return inner instanceof Error ? errorMessage(inner) : 'the connection was closed';
 }

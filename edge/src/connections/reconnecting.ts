@@ -1,8 +1,7 @@
 import { noMeter } from 'telemetry/meter.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import type { LogText } from '../operations/events.ts';
-import type { Log } from '../operations/log.ts';
-import { errorMessage } from './errorMessage.ts';
+import type { Log, LogText } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import { errorMessage } from './network.ts';
 
 export interface Connection {
   /** Resolves with the reason when the connection is closed; never rejects. */

@@ -1,12 +1,10 @@
 import { statusValue } from 'telemetry/meter.ts';
-import type { Module } from '../configuration/moduleSchema.ts';
 import type { Configuration } from '../configuration/read.ts';
+import type { Module } from '../configuration/schema.ts';
 import type { SignedFile } from '../hub/invocation.ts';
-import type { Meter } from '../metrics/metrics.ts';
+import type { Meter } from '../observing/metrics.ts';
 import { DownloadError, type DownloadOptions, download, isFileSystemError } from './download.ts';
-import { urlProblem } from './fileUrl.ts';
 import { createModuleFolder, type ModuleFolder, type Reservation } from './moduleFolder.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /** The files of one invocation, complete in the module's folder. */
 export interface DownloadedFiles {
@@ -124,3 +122,62 @@ function withFolder({ folder: path, quotaBytes, mostFiles, mode }: FolderSetting
 const unavailable = (detail: string) => ({ kind: 'unavailable', detail }) as const;
 const failed = (reason: string) =>
   ({ kind: 'failed', detail: `a file could not be downloaded, and nothing was delivered: ${reason}` }) as const;
+
+interface AllowedUrls {
+  readonly hosts: readonly string[];
+  readonly loopbackHttp: boolean;
+}
+
+/** Why a file must not be downloaded from this URL; undefined when it may be (M12). */
+export function urlProblem(url: string, { hosts, loopbackHttp }: AllowedUrls): string | undefined {
+  if (!URL.canParse(url)) return 'its URL is invalid';
+  const { protocol, host, hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') return 'its URL contains credentials';
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && loopbackHttp && isLoopback)) return 'its URL is not https';
+  return hosts.includes(host) ? undefined : 'its host is not configured';
+}
+
+/** Limits the downloads at once; waiting ones start in the order of their calls. */
+export interface Semaphore {
+  /** @throws DownloadError when the signal aborts before the work starts */
+  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+}
+
+export function createSemaphore(permits: number): Semaphore {
+  const queue: (() => void)[] = [];
+  let free = permits;
+
+  async function acquire(signal: AbortSignal): Promise<void> {
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const grant = () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      };
+      const abort = () => {
+        queue.splice(queue.indexOf(grant), 1);
+        reject(new DownloadError('it timed out while other downloads were in progress', 'timeout'));
+      };
+      queue.push(grant);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  return {
+    async run(signal, work) {
+      if (signal.aborted) throw new DownloadError('the download timed out', 'timeout');
+      await acquire(signal);
+      try {
+        return await work();
+      } finally {
+        const next = queue.shift();
+        if (next) next();
+        else free += 1;
+      }
+    },
+  };
+}

@@ -1,9 +1,10 @@
 import sdk from 'azure-iot-device';
+import mqtt from 'azure-iot-device-mqtt';
 import { noMeter } from 'telemetry/meter.ts';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
-import { partOf } from '../configuration/connectionString.ts';
+import { partOf } from '../configuration/checks.ts';
 import type { Configuration } from '../configuration/read.ts';
-import { errorMessage } from '../connections/errorMessage.ts';
+import { errorMessage } from '../connections/network.ts';
 import {
   type Backoff,
   type Connection,
@@ -11,11 +12,9 @@ import {
   type Reconnecting,
   unlessAborted,
 } from '../connections/reconnecting.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import type { Log } from '../operations/log.ts';
-import { createCredentials } from './credentials.ts';
-import type { MethodResponse } from './methodResponse.ts';
-import { methodTransport } from './methodTransport.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import type { MethodResponse } from './invocation.ts';
 
 interface HubOptions {
   /**
@@ -144,4 +143,70 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   });
   work.catch(() => {});
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
+
+type Hub = Pick<Configuration['hub'], 'connectionString' | 'certificate' | 'key'>;
+
+/**
+ * With what the hub's client signs in (D426). `tokenSeconds` is how long the tokens of a key are valid.
+ * @throws Error for a connection string that is none
+ */
+export function createCredentials({ connectionString, certificate, key }: Hub, tokenSeconds: number) {
+  if (certificate === undefined || key === undefined)
+    return sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, tokenSeconds);
+  const part = (name: string) => partOf(connectionString, name);
+  const [host = '', deviceId = ''] = [part('HostName'), part('DeviceId')];
+  const [moduleId, gatewayHostName] = [part('ModuleId'), part('GatewayHostName')];
+  return new sdk.X509AuthenticationProvider({
+    ...{ host, deviceId },
+    ...(moduleId !== undefined && { moduleId }),
+    ...(gatewayHostName !== undefined && { gatewayHostName }),
+    x509: { cert: certificate, key },
+  });
+}
+
+/** What the transport tells of a direct method. */
+interface MethodMessage {
+  readonly requestId: string;
+  readonly methods: { readonly methodName: string };
+}
+
+type OnUnknown = (methodName: string) => void;
+
+const prefix = 'method_';
+
+/** Over WebSockets the client has the port fixed, so that an address with another one breaks. */
+class MqttOverWebSockets extends mqtt.MqttWs {
+  protected override _getBaseTransportConfig(credentials: Place) {
+    const { gatewayHostName, host } = credentials;
+    const config = super._getBaseTransportConfig(credentials as never);
+    return Object.assign(config, { uri: `wss://${gatewayHostName || host}/$iothub/websocket` });
+  }
+}
+
+/** Each `name`, `name:port` or `[address]:port`. */
+interface Place {
+  readonly gatewayHostName?: string;
+  readonly host: string;
+}
+
+/**
+ * MQTT to the hub, with a 404 for direct methods without a listener (M6). The client leaves them without an answer, so
+ * that their callers would wait for the whole time-out.
+ * @param onUnknown called with each of them
+ */
+export function methodTransport(onUnknown: OnUnknown, isOverWebSockets: boolean) {
+  const Transport: typeof mqtt.Mqtt = isOverWebSockets ? MqttOverWebSockets : mqtt.Mqtt;
+  return class extends Transport {
+    override emit(event: string | symbol, ...given: unknown[]): boolean {
+      const isHeard = super.emit(event, ...given);
+      if (!isHeard && String(event).startsWith(prefix)) {
+        const { requestId, methods } = given[0] as MethodMessage;
+        onUnknown(methods.methodName);
+        const detail = 'the edge proxy has no other direct method than invokeMethod';
+        new sdk.DeviceMethodResponse(requestId, this).send(404, { detail, invoked: 'no' }).catch(() => {});
+      }
+      return isHeard;
+    }
+  };
 }

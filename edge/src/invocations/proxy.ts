@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { DownloadedFiles, FileInputs } from '../files/fileInputs.ts';
-import { type Invocation, methodNameProblem, readInvocation } from '../hub/invocation.ts';
-import { failure, type MethodResponse } from '../hub/methodResponse.ts';
-import type { Meter } from '../metrics/metrics.ts';
+import { failure, type Invocation, type MethodResponse, methodNameProblem, readInvocation } from '../hub/invocation.ts';
 import type { BrokerConnection } from '../modules/brokerConnection.ts';
-import type { DroppedReplies, DropReason } from '../modules/droppedReplies.ts';
-import { createPendingReplies } from '../modules/pendingReplies.ts';
-import { type Reply, responseTo } from '../modules/reply.ts';
-import type { ReplyTopics } from '../modules/replyTopics.ts';
-import { requestFor } from '../modules/request.ts';
-import type { FindRoute, Route } from '../modules/routing.ts';
-import type { Log } from '../operations/log.ts';
-import type { ConcurrencyLimit } from './concurrencyLimit.ts';
-import { type InvocationFields, logInvocation } from './invocationLog.ts';
+import {
+  createPendingReplies,
+  type DroppedReplies,
+  type DropReason,
+  type Reply,
+  requestFor,
+  responseTo,
+} from '../modules/messages.ts';
+import type { FindRoute, ReplyTopics, Route } from '../modules/routing.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
 
 /** Passes invocations from the hub to modules, and their replies back. */
 export interface EdgeProxy {
@@ -203,3 +203,85 @@ const unreachable = failure(
 );
 const stopped = failure('stopping', 'the edge proxy stopped before it delivered the invocation');
 const timedOut = failure('too_late', 'the time-out expired before the invocation was delivered');
+
+/** Limits the invocations in progress, in total and for each module. */
+export interface ConcurrencyLimit {
+  /** Returns its release; undefined when a limit is reached. */
+  acquire(moduleId: string): (() => void) | undefined;
+  readonly inFlight: number;
+  /** Resolves when nothing is in progress. */
+  idle(): Promise<void>;
+}
+
+interface Limits {
+  readonly inFlight: number;
+  readonly inFlightPerModule: number;
+}
+
+/** @param limits in effect */
+export function createConcurrencyLimit(limits: () => Limits): ConcurrencyLimit {
+  const perModule = new Map<string, number>();
+  let inFlight = 0;
+  let onIdle: (() => void)[] = [];
+
+  function release(moduleId: string) {
+    inFlight -= 1;
+    const remaining = (perModule.get(moduleId) ?? 1) - 1;
+    if (remaining === 0) perModule.delete(moduleId);
+    else perModule.set(moduleId, remaining);
+    if (inFlight > 0) return;
+    for (const resolve of onIdle) resolve();
+    onIdle = [];
+  }
+
+  return {
+    acquire(moduleId) {
+      const ofModule = perModule.get(moduleId) ?? 0;
+      const most = limits();
+      if (inFlight >= most.inFlight || ofModule >= most.inFlightPerModule) return undefined;
+      inFlight += 1;
+      perModule.set(moduleId, ofModule + 1);
+      return () => release(moduleId);
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+  };
+}
+
+/** Fields of the log line of an invocation. Never inputs, outputs or URLs (G5). */
+export interface InvocationFields {
+  correlationId?: string;
+  objectId?: string;
+  target?: string;
+  method?: string;
+  timeout?: number;
+  module?: string;
+  requestId?: string;
+  files?: number;
+  fileBytes?: number;
+  /** Why the module's folder cannot be written. */
+  cause?: string;
+  durationMs?: number;
+}
+
+const maxTextLength = 256;
+
+export function logInvocation(log: Log, response: MethodResponse, fields: InvocationFields): void {
+  const shortened = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.slice(0, maxTextLength) : value,
+    ]),
+  );
+  if (response.status === 200) {
+    log.info({ ...shortened, methodStatus: response.payload.status }, 'method invoked');
+    return;
+  }
+  const { status, reason, payload } = response;
+  const { detail: details, invoked, status: methodStatus } = payload;
+  const line = { ...shortened, status, reason, details, invoked, ...(methodStatus !== undefined && { methodStatus }) };
+  if (status < 500) log.info(line, 'method not invoked');
+  else log.warn(line, 'method not invoked, or its outcome is unknown');
+}

@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../configuration/read.ts';
 import { createFileInputs, type Folders } from '../files/fileInputs.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import { createReplyTopics, type ReplyTopics } from '../modules/replyTopics.ts';
-import { createRouter } from '../modules/routing.ts';
-import type { Log } from '../operations/log.ts';
-import { identityOf } from '../operations/startLine.ts';
+import { createReplyTopics, createRouter, type ReplyTopics } from '../modules/routing.ts';
+import { identityOf, type Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
 import type { Setup } from './proxy.ts';
 
 /** The configuration in effect, which another one can replace while invocations are in progress (M10, D212). */
