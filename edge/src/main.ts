@@ -37,7 +37,7 @@ if (options.isHelp) {
   process.exit(0);
 }
 if (options.check) {
-  const { checkEdge } = await import('./check/checkEdge.ts');
+  const { checkEdge } = await import('./check.ts');
   process.exit(await checkEdge(options.config, options.check, (text) => process.stdout.write(text)));
 }
 const stamps: Stamps = new Map();
