@@ -77,7 +77,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     [broker.current() ? 1 : 0, 'broker'],
   ]);
   const stopObserving = observeProcess(meter);
-  const watch = file && watchConfiguration({ ...file, onRead: setups.take, onRefused: setups.refuse });
+  const watch = file && watchConfiguration(file, setups);
   const { modules } = configuration;
   log.info({ modules: modules.length, healthPort: health.port }, 'started; health is served at /livez and /readyz');
 

@@ -29,11 +29,13 @@ describe('the files of the configuration', () => {
     const path = join(folder, name);
     const stamps: Stamps = new Map();
     await readConfiguration(path, stamps);
-    const watching = watchConfiguration({
-      ...{ path, stamps, everyMs: 3_600_000 },
-      onRead: async (configuration) => void read.push(configuration),
-      onRefused: (problems) => void refused.push(problems),
-    });
+    const watching = watchConfiguration(
+      { path, stamps, everyMs: 3_600_000 },
+      {
+        take: async (configuration) => void read.push(configuration),
+        refuse: (problems) => void refused.push(problems),
+      },
+    );
     onTestFinished(() => watching.close());
     return watching;
   }

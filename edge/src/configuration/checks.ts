@@ -1,13 +1,22 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { ConfigurationFile, Module } from './schema.ts';
 
+/** The configuration is invalid; each problem names its line and its place. */
+export class ConfigurationError extends Error {
+  override name = 'ConfigurationError';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
 /** What is wrong at a place of the file, such as `modules[0].id`. */
 export type Problem = readonly [place: string, what: string];
 
 /** Problems between values of the file (M10). */
 export const crossCheck = (file: ConfigurationFile): Problem[] => [
-  ...alternatives(file),
-  ...dependencies(file),
+  ...betweenSettings(file),
   ...duplicates(file.modules, 'id', ({ id }) => [[id, 'id']]),
   ...duplicates(file.modules, 'object id', objectIds),
   ...duplicates(file.modules, 'identity', ({ identity }) => (identity === undefined ? [] : [[identity, 'identity']])),
@@ -30,44 +39,21 @@ const objectIds = ({ objectIds: own, gateway }: Module): Located[] =>
     path,
   ]);
 
-const problemIf = (isWrong: boolean, ...problem: Problem): Problem[] => (isWrong ? [problem] : []);
-
-const alternatives = ({ hub, broker }: ConfigurationFile): Problem[] => [
-  ...problemIf(
-    (hub.connectionString === undefined) === (hub.connectionStringFile === undefined),
-    'hub',
-    'exactly one of connectionString and connectionStringFile is required',
-  ),
-  ...problemIf(
-    broker.password !== undefined && broker.passwordFile !== undefined,
-    'broker',
-    'only one of password and passwordFile is allowed',
-  ),
-];
-
-function dependencies({ hub, broker, limits }: ConfigurationFile): Problem[] {
+function betweenSettings({ hub, broker, limits }: ConfigurationFile): Problem[] {
+  const problems: Problem[] = [];
   const hasPassword = broker.password !== undefined || broker.passwordFile !== undefined;
-  return [
-    ...problemIf(hasPassword && broker.username === undefined, 'broker.username', 'is required with a password'),
-    ...pairs('hub', hub),
-    ...pairs('broker', broker),
-    ...problemIf(
-      limits.inFlightPerModule > limits.inFlight,
-      'limits.inFlightPerModule',
-      'must not be more than limits.inFlight',
-    ),
-  ];
+  if ((hub.connectionString === undefined) === (hub.connectionStringFile === undefined))
+    problems.push(['hub', 'exactly one of connectionString and connectionStringFile is required']);
+  if (broker.password !== undefined && broker.passwordFile !== undefined)
+    problems.push(['broker', 'only one of password and passwordFile is allowed']);
+  if (hasPassword && broker.username === undefined) problems.push(['broker.username', 'is required with a password']);
+  for (const [place, { certificateFile, keyFile }] of Object.entries({ hub, broker }))
+    if ((certificateFile === undefined) !== (keyFile === undefined))
+      problems.push([place, 'certificateFile and keyFile require each other']);
+  if (limits.inFlightPerModule > limits.inFlight)
+    problems.push(['limits.inFlightPerModule', 'must not be more than limits.inFlight']);
+  return problems;
 }
-
-const pairs = (
-  place: string,
-  files: { certificateFile?: string | undefined; keyFile?: string | undefined },
-): Problem[] =>
-  problemIf(
-    (files.certificateFile === undefined) !== (files.keyFile === undefined),
-    place,
-    'certificateFile and keyFile require each other',
-  );
 
 function duplicates(
   modules: readonly Module[],
@@ -112,24 +98,18 @@ const prefixesOf = (topic: string): string[] => {
 };
 
 const reachability = (modules: readonly Module[]): Problem[] =>
-  modules.flatMap(({ objectIds: own, identity, gateway }, index) => {
+  modules.flatMap(({ objectIds: own, identity, gateway }, index): Problem[] => {
+    const place = `modules[${index}]`;
+    if (identity !== undefined)
+      return own.length === 0 ? [] : [[place, 'only one of objectIds and identity is allowed']];
     const served = own.length + (gateway?.objectIds.length ?? 0) + (gateway?.targets.length ?? 0);
-    return [
-      ...problemIf(
-        own.length > 0 && identity !== undefined,
-        `modules[${index}]`,
-        'only one of objectIds and identity is allowed',
-      ),
-      ...problemIf(
-        served === 0 && identity === undefined,
-        `modules[${index}]`,
-        'no invocation can reach it: it has neither objectIds nor an identity, and serves nothing as a gateway',
-      ),
-    ];
+    const unreachable =
+      'no invocation can reach it: it has neither objectIds nor an identity, and serves nothing as a gateway';
+    return served === 0 ? [[place, unreachable]] : [];
   });
 
 /** With what the proxy signs in to the hub: the key in the connection string, or a certificate (D426). */
-interface HubCredentials {
+export interface HubCredentials {
   readonly connectionString: string;
   /** PEM. */
   readonly certificate?: string;
@@ -141,19 +121,14 @@ export function credentialProblems(hub: HubCredentials, file: string | undefined
   const { connectionString, certificate, key } = hub;
   const place = file === undefined ? 'hub.connectionString' : 'hub.connectionStringFile';
   const has = (name: string) => partOf(connectionString, name) !== undefined;
-  if (certificate === undefined || key === undefined) {
-    if (has('x509')) return [[place, 'has x509: hub.certificateFile and hub.keyFile are required']];
-    const missing = ['HostName', 'DeviceId', 'SharedAccessKey'].filter((name) => !has(name));
-    return missing.length === 0
-      ? []
-      : [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is required`]];
-  }
-  if (has('SharedAccessKey'))
+  const isPair = certificate !== undefined && key !== undefined;
+  if (!isPair && has('x509')) return [[place, 'has x509: hub.certificateFile and hub.keyFile are required']];
+  if (isPair && has('SharedAccessKey'))
     return [[place, 'has a SharedAccessKey, and hub.certificateFile names a certificate: remove one of them']];
-  const missing = ['HostName', 'DeviceId'].filter((name) => !has(name));
-  if (missing.length > 0)
-    return [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;x509=true is required`]];
-  return pairProblems(certificate, key);
+  const missing = ['HostName', 'DeviceId', ...(isPair ? [] : ['SharedAccessKey'])].filter((name) => !has(name));
+  const form = `HostName=…;DeviceId=…;${isPair ? 'x509=true' : 'SharedAccessKey=…'}`;
+  if (missing.length > 0) return [[place, `has no ${missing.join(', no ')}: ${form} is required`]];
+  return isPair ? pairProblems(certificate, key) : [];
 }
 
 function pairProblems(certificate: string, key: string): Problem[] {

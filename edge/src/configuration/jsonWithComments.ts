@@ -1,7 +1,4 @@
-/** The message names the line. */
-export class JsonError extends Error {
-  override name = 'JsonError';
-}
+import { ConfigurationError } from './checks.ts';
 
 // Between tokens: white space, line comments, block comments
 const between = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
@@ -19,7 +16,7 @@ export interface Json {
 
 /**
  * Reads JSON with comments and trailing commas. Refuses duplicate names in an object.
- * @throws JsonError
+ * @throws ConfigurationError that names the line
  */
 export function readJsonWithComments(text: string): Json {
   let at = 0;
@@ -28,7 +25,7 @@ export function readJsonWithComments(text: string): Json {
   const lines = new Map<string, number>();
 
   function fail(problem: string): never {
-    throw new JsonError(`line ${line}: ${problem}`);
+    throw new ConfigurationError([`line ${line}: ${problem}`]);
   }
 
   const failExpecting = (expected: string): never => fail(`expected ${expected}, found ${shown()}`);

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
-import { partOf } from '../configuration/checks.ts';
-import { type Configuration, ConfigurationError } from '../configuration/read.ts';
+import { ConfigurationError, partOf } from '../configuration/checks.ts';
+import type { Configuration } from '../configuration/read.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
