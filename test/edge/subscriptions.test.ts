@@ -1,6 +1,6 @@
 import type { MqttClient } from 'mqtt';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { createSubscriptions, type Subscriptions } from '../../edge/src/modules/brokerConnection.ts';
+import { createSubscriptions } from '../../edge/src/modules/brokerConnection.ts';
 import { createReplyTopics } from '../../edge/src/modules/routing.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
 import { modules } from './support/testProxy.ts';
@@ -23,7 +23,7 @@ const client = {
     asked.push(`- ${filter}`);
   },
 };
-let subscriptions: Subscriptions;
+let subscriptions: ReturnType<typeof createSubscriptions>;
 beforeEach(() => {
   [asked, lines, refused] = [[], [], new Set()];
   Object.assign(client, { connected: true, failure: undefined });

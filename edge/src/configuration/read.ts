@@ -137,7 +137,8 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-const defined = <T extends object>(value: T) =>
+/** Without the members that are undefined. */
+export const defined = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
 
 /** The file of the configuration, as it was read at the start. */

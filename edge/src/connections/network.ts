@@ -23,19 +23,16 @@ export function proxyIn(env: Environment): string {
     throw new ConfigurationError([
       'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them',
     ]);
-  const found = contentOf(file);
-  if (found === '') throw new ConfigurationError([`HTTPS_PROXY_FILE: ${file} is empty: write the address into it`]);
-  return found;
-}
-
-function contentOf(file: string): string {
+  let found: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    found = readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new ConfigurationError([
       `HTTPS_PROXY_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     ]);
   }
+  if (found === '') throw new ConfigurationError([`HTTPS_PROXY_FILE: ${file} is empty: write the address into it`]);
+  return found;
 }
 
 /**
@@ -47,11 +44,12 @@ export function useNetwork({ hub, network }: Pick<Configuration, 'hub' | 'networ
   const problem = https === '' ? undefined : proxyProblem(https);
   if (problem !== undefined) throw new ConfigurationError([`HTTPS_PROXY: ${problem}`]);
   useProxies({ https, http: '', except: variable(env, 'NO_PROXY') });
-  if (!hub.webSockets && tunnelTo(hubAddress(hub.connectionString)) !== undefined)
+  const address = hubAddress(hub.connectionString);
+  if (!hub.webSockets && tunnelTo(address) !== undefined)
     throw new ConfigurationError([
       'hub.webSockets: MQTT at port 8883 passes no proxy, and HTTPS_PROXY leads to the hub; set it to true, or name the hub in NO_PROXY',
     ]);
-  if (hub.webSockets && isIP(hostOf(hubAddress(hub.connectionString))) === 6)
+  if (hub.webSockets && isIP(hostOf(address)) === 6)
     throw new ConfigurationError([
       'hub.webSockets: cannot reach an IPv6 address; use a name of the hub, or set it to false',
     ]);

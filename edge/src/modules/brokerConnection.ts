@@ -1,5 +1,5 @@
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
-import type { Configuration } from '../configuration/read.ts';
+import { type Configuration, defined } from '../configuration/read.ts';
 import { errorMessage } from '../connections/network.ts';
 import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
@@ -43,10 +43,7 @@ export function connectToBroker({ access, topics, onReply, log, meter }: BrokerO
   let update = async () => {};
   const connection = createReconnecting({
     name: 'the broker',
-    open,
-    log,
-    meter,
-    backoff,
+    ...{ open, log, backoff, meter },
     unstableMessage:
       'the broker closes each connection soon after it opens: does another program use the same client id?',
   });
@@ -108,7 +105,7 @@ const noValue = () => {};
 
 /** Without anything that is kept for later, here or at the broker. */
 export const clientOptions = (broker: Configuration['broker']): IClientOptions => {
-  const { username, password, ca, certificate, key, clientId } = broker;
+  const { username, password, ca, certificate: cert, key, clientId } = broker;
   return {
     protocolVersion: 4,
     clean: true, // the broker stores nothing while the proxy is offline
@@ -117,24 +114,12 @@ export const clientOptions = (broker: Configuration['broker']): IClientOptions =
     reconnectPeriod: 0,
     connectTimeout: connectMs,
     keepalive: keepAliveSeconds,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(ca !== undefined && { ca }),
-    ...(certificate !== undefined && { cert: certificate }),
-    ...(key !== undefined && { key }),
-    ...(clientId !== undefined && { clientId }),
+    ...defined({ username, password, ca, cert, key, clientId }),
   };
 };
 
 /** The subscriptions of one connection to the replies of modules. */
-export interface Subscriptions {
-  has(topic: string): boolean;
-  /** Subscribes to the topics that are missing, and unsubscribes from those that are not wanted any more. */
-  update(): Promise<void>;
-  clear(): void;
-}
-
-export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log: Log): Subscriptions {
+export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log: Log) {
   const subscribed = new Set<string>();
   /** They are tried again at each update, and logged once. */
   const refused = new Set<string>();
@@ -167,7 +152,8 @@ export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log
   }
 
   return {
-    has: (topic) => subscribed.has(topic),
+    has: (topic: string) => subscribed.has(topic),
+    /** Subscribes to the topics that are missing, and unsubscribes from those that are not wanted any more. */
     update() {
       last = last.then(updateNow, updateNow);
       return last;
