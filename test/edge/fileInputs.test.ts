@@ -419,7 +419,7 @@ describe('downloads beyond the limit', () => {
   });
 
   it('begin in their order, and wait no longer than their invocation', async () => {
-    const { run } = createSemaphore(2);
+    const run = createSemaphore(2);
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
     const end = new AbortController();
@@ -451,7 +451,7 @@ describe('downloads beyond the limit', () => {
   });
 
   it('leave no listener on the signal of an invocation', async () => {
-    const { run } = createSemaphore(1);
+    const run = createSemaphore(1);
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
     await Promise.all([run(signal, async () => {}), run(signal, async () => {})]);

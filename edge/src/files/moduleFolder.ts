@@ -3,14 +3,6 @@ import { type Dir, mkdirSync } from 'node:fs';
 import { lstat, opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The folder of a module, with its quota (M12). */
-export interface ModuleFolder {
-  /** Creates the folder and removes unfinished downloads of an earlier process. Rejects when it cannot be used. */
-  prepare(): Promise<void>;
-  /** Reserves part of the quota; undefined when too little is free. Rejects when the folder cannot be read. */
-  reserve(quota: Quota, bytes: number, files: number): Promise<Reservation | undefined>;
-}
-
 export interface Reservation {
   /** A new path for a download. */
   temporaryPath(): string;
@@ -29,7 +21,10 @@ interface Quota {
 
 const temporary = /^\.incoming-/;
 
-export function createModuleFolder(folder: string): ModuleFolder {
+export type ModuleFolder = ReturnType<typeof createModuleFolder>;
+
+/** The folder of a module, with its quota (M12). */
+export function createModuleFolder(folder: string) {
   let reserved = { bytes: 0, files: 0 };
   /** Files of open reservations, complete or not, which must not count twice. */
   const own = new Set<string>();
@@ -76,6 +71,7 @@ export function createModuleFolder(folder: string): ModuleFolder {
   }
 
   return {
+    /** Creates the folder and removes unfinished downloads of an earlier process. Rejects when it cannot be used. */
     async prepare() {
       mkdirSync(folder, { recursive: true });
       for await (const entry of await opendir(folder)) {
@@ -83,19 +79,14 @@ export function createModuleFolder(folder: string): ModuleFolder {
         if (isLeftOver) await rm(join(folder, entry.name), { force: true });
       }
     },
-    // One after the other, so that two calls do not reserve the same bytes.
-    reserve(quota, bytes, files) {
+    /** Reserves part of the quota; undefined when too little is free. Rejects when the folder cannot be read. */
+    reserve(quota: Quota, bytes: number, files: number) {
+      // One after the other, so that two calls do not reserve the same bytes.
       const reservation = lastReservation.then(() => tryReserve(quota, bytes, files));
       lastReservation = reservation.catch(() => {});
       return reservation;
     },
   };
-}
-
-interface Usage {
-  readonly bytes: number;
-  /** Files, folders and other entries. */
-  readonly files: number;
 }
 
 /** Of a folder in a folder: it is gone, or it does not let the proxy look into it, as the `lost+found` of a volume. */
@@ -105,9 +96,10 @@ const passedOver = ['ENOENT', 'ENOTDIR', 'EACCES'];
  * What is in a folder and in those below it. Follows no links. Stops when there is more than can be allowed: a module can
  * fill its folder with any number of files.
  * @param isOwn names in the folder itself that do not count
+ * @returns bytes, and files with folders and other entries
  * @throws Error of the file system
  */
-export async function usageOf(folder: string, mostFiles: number, isOwn: (name: string) => boolean): Promise<Usage> {
+async function usageOf(folder: string, mostFiles: number, isOwn: (name: string) => boolean) {
   let [bytes, files] = [0, 0];
   const waiting: string[] = [];
 

@@ -1,29 +1,6 @@
 import { z } from 'zod';
 import { guid, isTopicText } from '../configuration/schema.ts';
 
-/** Payload of the direct method `invokeMethod`, which the front door sends (M6). */
-export interface Invocation {
-  readonly correlationId: string;
-  readonly objectId: string;
-  readonly model: string;
-  /** Connectivity path below the device; empty: the device itself. */
-  readonly target: string;
-  readonly method: string;
-  /** In seconds, from the front door's call to the hub. */
-  readonly timeout: number;
-  /** Absent when the method declares no inputs. */
-  readonly input?: Readonly<Record<string, unknown>>;
-  /** By input. */
-  readonly files?: ReadonlyMap<string, SignedFile>;
-}
-
-/** A file with a URL that the front door has signed (M9). */
-export interface SignedFile {
-  readonly url: string;
-  readonly bytes: number;
-  readonly etag: string;
-}
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 // zod's records drop a member named __proto__
@@ -39,35 +16,46 @@ const signedFile = z.object(
   'must be an object with url, bytes and etag',
 );
 
+/** A file with a URL that the front door has signed (M9). */
+export type SignedFile = Readonly<z.output<typeof signedFile>>;
+
 const invocation = z.object(
   {
     correlationId: text.max(128, 'must have at most 128 characters'),
     objectId: z.string('must be a GUID').pipe(guid),
     model: text,
+    /** Connectivity path below the device; empty: the device itself. */
     target: text,
     method: text.min(1, 'must not be empty'),
+    /** In seconds, from the front door's call to the hub. */
     timeout: z.int('must be whole seconds').min(5, 'must be at least 5').max(300, 'must be at most 300'),
+    /** Absent when the method declares no inputs. */
     input: object.optional(),
+    /** By input. */
     files: object.optional(),
   },
   'must be a JSON object',
 );
 
+/** Payload of the direct method `invokeMethod`, which the front door sends (M6). */
+export interface Invocation extends Readonly<Omit<z.output<typeof invocation>, 'files'>> {
+  readonly files?: ReadonlyMap<string, SignedFile>;
+}
+
 export function readInvocation(payload: unknown): Invocation | { readonly problem: string } {
   const invalid = (problem: string) => ({ problem: `the payload is not a valid invocation: ${problem}` });
   const { data, error } = invocation.safeParse(payload);
   if (!data) return invalid(describe(error));
-  const { files: given, input, ...rest } = data;
-  const common = { ...rest, ...(input !== undefined && { input }) };
-  if (given === undefined) return common;
+  const { files: given, ...rest } = data;
+  if (given === undefined) return rest;
   const files = new Map<string, SignedFile>();
   for (const [name, value] of Object.entries(given)) {
-    if (typeof input?.[name] !== 'string') return invalid('a file has no input of the same name');
+    if (typeof rest.input?.[name] !== 'string') return invalid('a file has no input of the same name');
     const { data: file, error } = signedFile.safeParse(value);
     if (!file) return invalid(`a file: ${describe(error)}`);
     files.set(name, file);
   }
-  return { ...common, files };
+  return { ...rest, files };
 }
 
 const describe = (error: z.ZodError): string =>

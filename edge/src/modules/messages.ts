@@ -4,14 +4,8 @@ import type { Log, LogText } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
 import type { Route } from './routing.ts';
 
-/** An MQTT message to a module. */
-interface Request {
-  readonly topic: string;
-  readonly payload: Buffer;
-}
-
 /**
- * `{in}/{method}/{requestId}` with the inputs for the owner of the object, `{in}/$proxy/{requestId}` for a gateway (M10).
+ * The MQTT message to a module: `{in}/{method}/{requestId}` with the inputs for the owner of the object, `{in}/$proxy/{requestId}` for a gateway (M10).
  * @param fileNames replace the values of inputs that are files
  */
 export function requestFor(
@@ -19,7 +13,7 @@ export function requestFor(
   { module, isGateway }: Route,
   requestId: string,
   fileNames: Readonly<Record<string, string>> = {},
-): Request {
+) {
   const inputs = input && { ...input, ...fileNames };
   const body = isGateway ? { objectId, method, ...(inputs && { input: inputs }) } : inputs;
   return {
@@ -75,39 +69,7 @@ function objectIn(payload: Buffer): { readonly json: string; readonly output: ob
   }
 }
 
-/** Requests that await a reply, each on the topic of its module. */
-export interface PendingReplies<T> {
-  /** @param onReply called at most once */
-  add(topic: string, requestId: string, onReply: (reply: T) => void): void;
-  remove(topic: string, requestId: string): void;
-  /** Returns false when no such request awaits a reply on this topic, or the request already has its reply. */
-  resolve(topic: string, requestId: string, reply: T): boolean;
-}
-
-export function createPendingReplies<T>(): PendingReplies<T> {
-  const requests = new Map<string, (reply: T) => void>();
-  // A request id contains no slash.
-  const keyOf = (topic: string, requestId: string) => `${topic}/${requestId}`;
-  return {
-    add: (topic, requestId, onReply) => void requests.set(keyOf(topic, requestId), onReply),
-    remove: (topic, requestId) => void requests.delete(keyOf(topic, requestId)),
-    resolve(topic, requestId, reply) {
-      const key = keyOf(topic, requestId);
-      const onReply = requests.get(key);
-      requests.delete(key);
-      onReply?.(reply);
-      return onReply !== undefined;
-    },
-  };
-}
-
 export type DropReason = 'unknown' | 'retained';
-
-/** Counts the replies that match no pending request (M11); logs at most one line per minute, module and reason. */
-export interface DroppedReplies {
-  count(moduleId: string, reason: DropReason): void;
-  close(): void;
-}
 
 const intervalMs = 60_000;
 
@@ -116,16 +78,17 @@ const messages: Readonly<Record<DropReason, LogText<'warn'>>> = {
   retained: 'replies dropped: retained at the broker from an earlier time',
 };
 
-export function createDroppedReplies(log: Log, meter: Meter): DroppedReplies {
+export type DroppedReplies = ReturnType<typeof createDroppedReplies>;
+
+/** Counts the replies that match no pending request (M11); logs at most one line per minute, module and reason. */
+export function createDroppedReplies(log: Log, meter: Meter) {
   const countDropped = meter.counter('device_messaging.edge.replies.dropped');
   const counts = new Map<string, { count: number; timer: NodeJS.Timeout }>();
 
-  function write(moduleId: string, reason: DropReason, count: number) {
-    log.warn({ module: moduleId, count }, messages[reason]);
-  }
+  const write = (module: string, reason: DropReason, count: number) => log.warn({ module, count }, messages[reason]);
 
   return {
-    count(moduleId, reason) {
+    count(moduleId: string, reason: DropReason) {
       countDropped(moduleId, reason);
       const key = `${reason} ${moduleId}`;
       const known = counts.get(key);

@@ -46,39 +46,26 @@ export function createRouter(modules: readonly Module[]): FindRoute {
   };
 }
 
-/** The topics on which replies may come: those of the configuration, and of invocations that began with an earlier one (M10). */
-export interface ReplyTopics {
-  /** Sets those of the configuration. */
-  use(modules: readonly Module[]): void;
-  /** Keeps those of the modules until the release. */
-  hold(modules: readonly Module[]): () => void;
-  /** Undefined for a topic that is not among them. */
-  moduleOf(topic: string): string | undefined;
-  /** A copy. */
-  all(): readonly string[];
-}
+export type ReplyTopics = ReturnType<typeof createReplyTopics>;
 
-interface HeldTopic {
-  readonly moduleId: string;
-  holds: number;
-}
-
-/** @param onChange called when topics have come or gone */
-export function createReplyTopics(modules: readonly Module[], onChange: () => void): ReplyTopics {
-  let used = new Map<string, string>();
-  const held = new Map<string, HeldTopic>();
-
-  function use(next: readonly Module[]) {
-    used = new Map(next.map(({ id, topics_methods_out }) => [topics_methods_out, id]));
-  }
-  use(modules);
+/**
+ * The topics on which replies may come: those of the configuration, and of invocations that began with an earlier one (M10).
+ * @param onChange called when topics have come or gone
+ */
+export function createReplyTopics(modules: readonly Module[], onChange: () => void) {
+  const idByTopic = (some: readonly Module[]) =>
+    new Map(some.map(({ id, topics_methods_out }) => [topics_methods_out, id]));
+  let used = idByTopic(modules);
+  const held = new Map<string, { readonly moduleId: string; holds: number }>();
 
   return {
-    use(next) {
-      use(next);
+    /** Sets those of the configuration. */
+    use(next: readonly Module[]) {
+      used = idByTopic(next);
       onChange();
     },
-    hold(some) {
+    /** Keeps those of the modules until the release. */
+    hold(some: readonly Module[]) {
       for (const { id, topics_methods_out: topic } of some) {
         const entry = held.get(topic) ?? { moduleId: id, holds: 0 };
         entry.holds += 1;
@@ -95,7 +82,9 @@ export function createReplyTopics(modules: readonly Module[], onChange: () => vo
         }
       };
     },
-    moduleOf: (topic) => used.get(topic) ?? held.get(topic)?.moduleId,
-    all: () => [...new Set([...used.keys(), ...held.keys()])],
+    /** Undefined for a topic that is not among them. */
+    moduleOf: (topic: string): string | undefined => used.get(topic) ?? held.get(topic)?.moduleId,
+    /** A copy. */
+    all: (): readonly string[] => [...new Set([...used.keys(), ...held.keys()])],
   };
 }
