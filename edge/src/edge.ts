@@ -55,8 +55,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     access: () => setups.current().configuration.broker,
     topics: setups.topics,
     onReply: (reply) => proxy.receive(reply),
-    log,
-    meter,
+    ...{ log, meter },
   });
   const proxy: EdgeProxy = createProxy({
     setup: setups.current,
@@ -68,8 +67,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     access: () => setups.current().configuration.hub,
     onInvocation: proxy.invoke,
     isIdle: () => concurrency.inFlight === 0,
-    log,
-    meter,
+    ...{ log, meter },
   });
   meter.observe('device_messaging.edge.invocations', () => [[concurrency.inFlight]]);
   meter.observe('device_messaging.edge.connected', () => [

@@ -1,7 +1,13 @@
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { type Configuration, defined } from '../configuration/read.ts';
 import { errorMessage } from '../connections/network.ts';
-import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
+import {
+  type Backoff,
+  type Connection,
+  createReconnecting,
+  type Reconnecting,
+  unlessAborted,
+} from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
 import type { Reply } from './messages.ts';
@@ -70,20 +76,17 @@ export function connectToBroker({ access, topics, onReply, log, meter }: BrokerO
       subscriptions.clear();
       await client.endAsync(true).catch(() => {});
     };
-    const abort = () => fail('stopped');
-    signal.addEventListener('abort', abort, { once: true });
     try {
       const connected = new Promise((resolve) => client.once('connect', resolve));
       const subscribing = connected.then(() => {
         update = () => Promise.race([subscriptions.update(), closed]).then(noValue, noValue);
         return subscriptions.update();
       });
-      await Promise.race([subscribing, closed.then((reason) => Promise.reject(new Error(reason)))]);
+      const failed = closed.then((reason) => Promise.reject(new Error(reason)));
+      await unlessAborted(Promise.race([subscribing, failed]), signal);
     } catch (error) {
       await close();
       throw error;
-    } finally {
-      signal.removeEventListener('abort', abort);
     }
     return {
       closed,
