@@ -64,10 +64,20 @@ export function readJsonWithComments(text: string): Json {
     return read;
   }
 
+  /** What stands between brackets, with commas between and perhaps at the end. */
+  function listed(end: string, readOne: () => void): void {
+    step();
+    while (current !== end) {
+      readOne();
+      expect(',', end);
+      if (current === ',') step();
+    }
+    step();
+  }
+
   function members(depth: number, place: string): unknown {
     const found = new Map<string, unknown>();
-    step();
-    while (current !== '}') {
+    listed('}', () => {
       if (!current.startsWith('"')) failExpecting('a name in quotes');
       const name: string = JSON.parse(current);
       if (found.has(name)) fail(`duplicate name ${current}`);
@@ -77,22 +87,13 @@ export function readJsonWithComments(text: string): Json {
       expect(':');
       step();
       found.set(name, value(depth + 1, own));
-      expect(',', '}');
-      if (current === ',') step();
-    }
-    step();
+    });
     return Object.fromEntries(found);
   }
 
   function elements(depth: number, place: string): unknown {
     const found: unknown[] = [];
-    step();
-    while (current !== ']') {
-      found.push(value(depth + 1, elementOf(place, found.length)));
-      expect(',', ']');
-      if (current === ',') step();
-    }
-    step();
+    listed(']', () => void found.push(value(depth + 1, elementOf(place, found.length))));
     return found;
   }
 

@@ -46,7 +46,7 @@ export async function readConfiguration(path: string, stamps: Stamps = new Map()
 }
 
 /** @throws ConfigurationError */
-export function parseConfiguration(text: string): { readonly file: ConfigurationFile; readonly json: Json } {
+export function parseConfiguration(text: string) {
   const json = readJsonWithComments(text);
   const { data, error } = schema.safeParse(json.value);
   refuse(data ? crossCheck(data) : error.issues.flatMap(problemsOf), json);
@@ -82,11 +82,8 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 /** The configuration counts only if there are no problems. */
-async function loadFiles(
-  { hub, network, broker, files, ...rest }: ConfigurationFile,
-  folder: string,
-  read: (path: string) => Promise<string>,
-) {
+async function loadFiles(file: ConfigurationFile, folder: string, read: (path: string) => Promise<string>) {
+  const { hub, network, broker, files, ...rest } = file;
   const problems: Problem[] = [];
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
@@ -99,8 +96,8 @@ async function loadFiles(
       return undefined;
     }
   }
-  const { connectionStringFile, connectionString = await content('hub.connectionStringFile', connectionStringFile) } =
-    hub;
+  const connectionString =
+    hub.connectionString ?? (await content('hub.connectionStringFile', hub.connectionStringFile));
   const certificatesOf = async (place: 'hub' | 'broker', files: typeof hub | typeof broker) => ({
     ca: await content(`${place}.caFile`, files.caFile),
     certificate: await content(`${place}.certificateFile`, files.certificateFile),
@@ -129,7 +126,7 @@ async function loadFiles(
       ca: await content('files.caFile', files.caFile),
     }),
   };
-  if (problems.length === 0) problems.push(...credentialProblems(configuration.hub, connectionStringFile));
+  if (problems.length === 0) problems.push(...credentialProblems(configuration.hub, hub.connectionStringFile));
   return { configuration, problems };
 }
 

@@ -31,10 +31,11 @@ export type FileInputs = ReturnType<typeof createFileInputs>;
 
 /** Inputs that are files, downloaded to the folder of the module that gets the invocation (M12). */
 export function createFileInputs(
-  { modules, files: settings }: Pick<Configuration, 'modules' | 'files'>,
+  configuration: Pick<Configuration, 'modules' | 'files'>,
   meter: Meter,
   known: Folders,
 ) {
+  const { modules, files: settings } = configuration;
   const record = meter.histogram('http.client.request.duration');
   const folders = new Map(modules.flatMap(({ id, files }) => (files ? [[id, withFolder(files, known)] as const] : [])));
   const downloads = createSemaphore(settings.atOnce);
@@ -69,15 +70,11 @@ export function createFileInputs(
   return {
     /** Prepares the folders; resolves with those that cannot be used. */
     async prepare() {
-      const unusable = await Promise.all(
-        [...folders].map(async ([moduleId, { folder }]) =>
-          folder.prepare().then(
-            () => [],
-            (error: NodeJS.ErrnoException) => [{ moduleId, cause: error.code ?? error.name }],
-          ),
-        ),
-      );
-      return unusable.flat();
+      const unusable = [...folders].map(async ([moduleId, { folder }]) => {
+        const error = await folder.prepare().catch((error: NodeJS.ErrnoException) => error);
+        return error ? [{ moduleId, cause: error.code ?? error.name }] : [];
+      });
+      return (await Promise.all(unusable)).flat();
     },
 
     /** Downloads all files or none. Never rejects. */

@@ -31,11 +31,8 @@ export function createModuleFolder(folder: string) {
   let lastReservation: Promise<unknown> = Promise.resolve();
 
   /** @throws Error of the file system */
-  async function tryReserve(
-    { quotaBytes, mostFiles }: Quota,
-    bytes: number,
-    files: number,
-  ): Promise<Reservation | undefined> {
+  async function tryReserve(quota: Quota, bytes: number, files: number): Promise<Reservation | undefined> {
+    const { quotaBytes, mostFiles } = quota;
     // What is released meanwhile still counts as reserved, and its files do not.
     const before = reserved;
     const ownBefore = new Set(own);

@@ -52,11 +52,8 @@ export type LogText<L extends EventLevel = EventLevel> = MessageOf<typeof events
 export type Log = LogOf<typeof events>;
 
 /** @param destination standard output when omitted */
-export const createLog = (
-  level: LogLevel,
-  destination?: Parameters<typeof createLogOf>[2],
-  options?: LogOptions,
-): Log => createLogOf(events, level, destination, options);
+export const createLog = (level: LogLevel, destination?: { write(line: string): void }, options?: LogOptions): Log =>
+  createLogOf(events, level, destination, options);
 
 /** The device, or the module of it, as which the proxy connects to the hub. */
 export function identityOf({ hub }: Configuration): string {
@@ -86,9 +83,7 @@ export function startFields(configuration: Configuration, env: NodeJS.ProcessEnv
       modules: modules.length,
       gateways: modules.filter(({ gateway }) => gateway !== undefined).length,
       files: { hosts: files.hosts, atOnce: files.atOnce },
-      limits,
-      health,
-      log,
+      ...{ limits, health, log },
     },
   };
 }
