@@ -1,5 +1,5 @@
 import type { Attribute, Declaration } from 'telemetry/declaration.ts';
-import { edgeMetrics } from '../edge/src/metrics/declared/edgeMetrics.ts';
+import { edgeMetrics } from '../edge/src/observing/metrics.ts';
 import { chapters as ofServer } from '../src/observing/metrics.ts';
 import { withText } from './writtenPart.ts';
 

@@ -2,17 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createExposition } from 'telemetry/exposition.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
-import type { Configuration } from './configuration/read.ts';
-import { type ConfigurationFileRead, watchConfiguration } from './configuration/watch.ts';
+import { type Configuration, type ConfigurationFileRead, watchConfiguration } from './configuration/read.ts';
 import { connectToHub } from './hub/hubConnection.ts';
-import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
-import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
+import { createConcurrencyLimit, createProxy, type EdgeProxy } from './invocations/proxy.ts';
 import { createSetups } from './invocations/setups.ts';
-import { createMeter } from './metrics/metrics.ts';
 import { connectToBroker } from './modules/brokerConnection.ts';
-import { createDroppedReplies } from './modules/droppedReplies.ts';
-import type { Log } from './operations/log.ts';
-import { version } from './operations/startLine.ts';
+import { createDroppedReplies } from './modules/messages.ts';
+import { type Log, version } from './observing/log.ts';
+import { createMeter } from './observing/metrics.ts';
 
 /** The running edge proxy. */
 export interface Edge {
@@ -58,8 +55,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     access: () => setups.current().configuration.broker,
     topics: setups.topics,
     onReply: (reply) => proxy.receive(reply),
-    log,
-    meter,
+    ...{ log, meter },
   });
   const proxy: EdgeProxy = createProxy({
     setup: setups.current,
@@ -71,8 +67,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     access: () => setups.current().configuration.hub,
     onInvocation: proxy.invoke,
     isIdle: () => concurrency.inFlight === 0,
-    log,
-    meter,
+    ...{ log, meter },
   });
   meter.observe('device_messaging.edge.invocations', () => [[concurrency.inFlight]]);
   meter.observe('device_messaging.edge.connected', () => [
@@ -80,7 +75,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     [broker.current() ? 1 : 0, 'broker'],
   ]);
   const stopObserving = observeProcess(meter);
-  const watch = file && watchConfiguration({ ...file, onRead: setups.take, onRefused: setups.refuse });
+  const watch = file && watchConfiguration(file, setups);
   const { modules } = configuration;
   log.info({ modules: modules.length, healthPort: health.port }, 'started; health is served at /livez and /readyz');
 

@@ -2,12 +2,11 @@ import type { Stamps } from 'telemetry/files/stamps.ts';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
 import { proxySecrets } from 'telemetry/network/proxies.ts';
-import { ConfigurationError, readConfiguration } from './configuration/read.ts';
+import { ConfigurationError } from './configuration/checks.ts';
+import { readConfiguration } from './configuration/read.ts';
 import { proxyIn, useNetwork } from './connections/network.ts';
 import { startEdge } from './edge.ts';
-import type { LogText } from './operations/events.ts';
-import { createLog } from './operations/log.ts';
-import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
+import { createLog, identityOf, type LogText, secretsOf, startFields } from './observing/log.ts';
 import { help, type Options, readOptions } from './options.ts';
 
 function optionsOrExit(): Options {
@@ -39,7 +38,7 @@ if (options.isHelp) {
   process.exit(0);
 }
 if (options.check) {
-  const { checkEdge } = await import('./check/checkEdge.ts');
+  const { checkEdge } = await import('./check.ts');
   process.exit(await checkEdge(options.config, options.check, (text) => process.stdout.write(text)));
 }
 const stamps: Stamps = new Map();

@@ -1,8 +1,8 @@
 import type { Declaration } from 'telemetry/declaration.ts';
 import { processMetrics } from 'telemetry/processMetrics.ts';
 import { describe, expect, it } from 'vitest';
-import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
-import { events as edgeEvents } from '../../edge/src/operations/events.ts';
+import { events as edgeEvents } from '../../edge/src/observing/log.ts';
+import { edgeMetrics } from '../../edge/src/observing/metrics.ts';
 import type { Alert } from '../../scripts/alerts/alert.ts';
 import { edgeUnalerted } from '../../scripts/alerts/edge.ts';
 import { serviceUnalerted } from '../../scripts/alerts/service.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { events as edgeEvents } from '../../edge/src/operations/events.ts';
+import { events as edgeEvents } from '../../edge/src/observing/log.ts';
 import { events } from '../../src/observing/events.ts';
 import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
@@ -14,7 +14,7 @@ interface Event {
 
 describe.each([
   ['event', 'src', 'src/observing/events.ts', events],
-  ['event of the edge proxy', 'edge/src', 'edge/src/operations/events.ts', edgeEvents],
+  ['event of the edge proxy', 'edge/src', 'edge/src/observing/log.ts', edgeEvents],
 ] as const)('docs/log-events.md, the table of each %s', (heading, root, list, known) => {
   const rows = tableOf(page, heading);
   const all: [string, Event][] = Object.entries(known);

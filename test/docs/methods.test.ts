@@ -27,7 +27,7 @@ describe('docs/methods.md', () => {
   });
 
   it('names every field of the line of an invocation at the edge', () => {
-    const log = readFileSync('edge/src/invocations/invocationLog.ts', 'utf8');
+    const log = readFileSync('edge/src/invocations/proxy.ts', 'utf8');
     const fields = [...log.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
     expect(fields.length).toBeGreaterThan(9);
     const named = codesIn(page);

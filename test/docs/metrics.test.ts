@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Declaration } from 'telemetry/declaration.ts';
 import { describe, expect, it } from 'vitest';
-import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
+import { edgeMetrics } from '../../edge/src/observing/metrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { type MetricName, metrics } from '../../src/observing/metrics.ts';
 import { resultCodes } from '../../src/protocol/vocabulary.ts';

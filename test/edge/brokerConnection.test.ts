@@ -2,15 +2,15 @@ import { getEventListeners } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { generate, parser } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createMeter } from '../../edge/src/metrics/metrics.ts';
 import {
   type Broker as BrokerClient,
   clientOptions,
   connectToBroker,
 } from '../../edge/src/modules/brokerConnection.ts';
-import type { Reply } from '../../edge/src/modules/reply.ts';
-import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/replyTopics.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import type { Reply } from '../../edge/src/modules/messages.ts';
+import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/routing.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
 import { connectModule, type TestModule } from './support/testEdge.ts';

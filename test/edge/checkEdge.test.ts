@@ -7,10 +7,8 @@ import mqtt from 'mqtt';
 import { generate } from 'mqtt-packet';
 import { useProxies } from 'telemetry/network/outbound.ts';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { checkBroker } from '../../edge/src/check/checkBroker.ts';
-import { checkEdge } from '../../edge/src/check/checkEdge.ts';
-import { checkFolders } from '../../edge/src/check/checkFolders.ts';
-import { checkHub } from '../../edge/src/check/checkHub.ts';
+import { checkEdge, probes } from '../../edge/src/check.ts';
+import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { findings } from '../e2e/check/run.ts';
@@ -113,6 +111,15 @@ it('tells until when the certificate of the proxy is valid', async () => {
   );
 });
 
+/** What the probe of this name finds when this part of the configuration is otherwise. */
+async function probed(name: string, change: Partial<Configuration>) {
+  const found = await probes.find((probe) => probe.name === name)?.attempt({ ...edge.configuration, ...change });
+  return found ?? [];
+}
+const checkHub = (hub: Configuration['hub']) => probed('hub', { hub });
+const checkBroker = (broker: Configuration['broker']) => probed('broker', { broker });
+const checkFolders = (modules: Configuration['modules']) => probed('folders', { modules });
+
 /** The address of a server that does what the test says, until the test ends. */
 async function listening(server: Server): Promise<string> {
   const sockets = new Set<Socket>();
@@ -133,8 +140,8 @@ describe('the folders', () => {
     return quotas.map((quotaBytes) => ({ ...rest, files: { ...files, quotaBytes } }));
   };
 
-  it('a disk without room for the quotas is told', () => {
-    const [found, ...others] = checkFolders(withQuotas(2 ** 52, 2 ** 52 - 1));
+  it('a disk without room for the quotas is told', async () => {
+    const [found, ...others] = await checkFolders(withQuotas(2 ** 52, 2 ** 52 - 1));
     expect([others, found?.mark, found?.todo]).toEqual([[], 'warning', 'make room, or lower quotaBytes']);
     const [, folder, free] =
       /^the disk of (.+) has (\d+) MB free, the quotas on it are 8589934592 MB$/.exec(found?.found ?? '') ?? [];
@@ -142,8 +149,8 @@ describe('the folders', () => {
     expect(Number(free)).toBeLessThan(8_589_934_592);
   });
 
-  it('of modules without files are none', () => {
-    const found = checkFolders(edge.configuration.modules.slice(1));
+  it('of modules without files are none', async () => {
+    const found = await checkFolders(edge.configuration.modules.slice(1));
     expect(found).toEqual([{ what: 'folders', mark: 'ok', found: 'no module has files' }]);
   });
 });
@@ -212,7 +219,7 @@ describe('the broker', () => {
 
   it('that hangs up is an outage', async () => {
     const url = `mqtt://${await listening(createServer((socket) => socket.destroy()))}`;
-    expect(await checkBroker({ broker: { url } })).toEqual([
+    expect(await checkBroker({ url })).toEqual([
       {
         ...{ what: 'broker', mark: 'failure', isOutage: true },
         found: expect.stringMatching(/: (the broker has closed the connection|.*ECONNRESET)$/),
@@ -224,18 +231,18 @@ describe('the broker', () => {
   it.each([1, 2, 3, 4, 5])('that refuses with the code %i refuses the user or the client', async (returnCode) => {
     const isRefusal = [2, 4, 5].includes(returnCode);
     const server = answering(returnCode);
-    const [found] = await checkBroker({ broker: { url: `mqtt://${await listening(server)}` } });
+    const [found] = await checkBroker({ url: `mqtt://${await listening(server)}` });
     const todo = expect.stringContaining(isRefusal ? 'broker.username and broker.password' : 'broker.url');
     expect([found?.isOutage === true, found?.todo]).toEqual([!isRefusal, todo]);
   });
 
   it('that takes any user is told, and one whose authority is not known is refused', async () => {
     const url = `mqtt://${await listening(answering(0))}`;
-    const found = await checkBroker({ broker: { url } });
+    const found = await checkBroker({ url });
     expect(found).toEqual([{ what: 'broker', mark: 'ok', found: `${url} takes the user (none)` }]);
     const { key, cert } = await ensureCertificates(join(edge.folder, 'unknown'));
     const secure = `mqtts://${await listening(createTlsServer({ key, cert }))}`;
-    expect(await checkBroker({ broker: { url: secure } })).toEqual([
+    expect(await checkBroker({ url: secure })).toEqual([
       {
         ...{ what: 'broker', mark: 'failure', found: expect.stringContaining(`${secure}: `) },
         todo: 'broker.caFile must name the authority of its certificate',
@@ -249,7 +256,7 @@ describe('the broker', () => {
     onTestFinished(() => running.endAsync(true));
     await new Promise((resolve) => running.once('connect', resolve));
     const broker = { url, username: 'edge-proxy', password: 'edge-proxy-secret', clientId: ofPress.clientId };
-    expect(await checkBroker({ broker })).toMatchObject([{ mark: 'ok' }]);
+    expect(await checkBroker(broker)).toMatchObject([{ mark: 'ok' }]);
     await running.publishAsync('press/out/0/none', '', { qos: 1 });
   });
 });

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../edge/src/configuration/checks.ts';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
-import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
+import { parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 const edgeSchema = async () => JSON.parse(await readFile('edge/config.schema.json', 'utf8'));
@@ -37,7 +38,7 @@ const noTopic = 'modules[0].topics_methods_in: must be a topic: ';
 
 describe('a configuration', () => {
   it('has defaults for optional settings', () =>
-    expect(parseConfiguration(JSON.stringify(good))).toMatchObject({
+    expect(parseConfiguration(JSON.stringify(good)).file).toMatchObject({
       files: { hosts: [], atOnce: 4, loopbackHttp: false },
       limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
       health: { host: '0.0.0.0', port: 8080 },

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
-import { failure } from '../../edge/src/hub/methodResponse.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { failure } from '../../edge/src/hub/invocation.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { startTestEdge, type TestEdge, users } from './support/testEdge.ts';
 
 // Hub or broker is offline, refuses the proxy, or restarts (M13).
@@ -171,7 +172,7 @@ describe('the hub', () => {
       access: () => ({ ...edge.configuration.hub, webSockets: true }),
       onInvocation: async () => failure('no_module', 'no module'),
       isIdle: () => true,
-      log: createLog('info', { write: (line) => void lines.push(line) }),
+      ...{ log: createLog('info', { write: (line) => void lines.push(line) }), meter: createMeter() },
     });
     try {
       await expect.poll(() => lines.join()).toContain('connected to the hub');
@@ -185,10 +186,10 @@ describe('the hub', () => {
     edge = await startTestEdge();
     const { connectionString, ca = '' } = edge.configuration.hub;
     const other = connectToHub({
-      access: () => ({ connectionString, ca }),
+      access: () => ({ connectionString, ca, webSockets: false }),
       onInvocation: async () => failure('no_module', 'this is the other program'),
       isIdle: () => true,
-      log: createLog('silent'),
+      ...{ log: createLog('silent'), meter: createMeter() },
       backoff: { initialMs: 50, maxMs: 500, stableAfterMs: 60_000 },
     });
     try {

@@ -4,11 +4,9 @@ import { dirname, join } from 'node:path';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFileInputs, type FileInputs } from '../../edge/src/files/fileInputs.ts';
-import { urlProblem } from '../../edge/src/files/fileUrl.ts';
+import { createFileInputs, createSemaphore, type FileInputs, urlProblem } from '../../edge/src/files/fileInputs.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
-import { createSemaphore } from '../../edge/src/files/semaphore.ts';
-import { createMeter } from '../../edge/src/metrics/metrics.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { folderForEach, startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
@@ -421,7 +419,7 @@ describe('downloads beyond the limit', () => {
   });
 
   it('begin in their order, and wait no longer than their invocation', async () => {
-    const { run } = createSemaphore(2);
+    const run = createSemaphore(2);
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
     const end = new AbortController();
@@ -453,7 +451,7 @@ describe('downloads beyond the limit', () => {
   });
 
   it('leave no listener on the signal of an invocation', async () => {
-    const { run } = createSemaphore(1);
+    const run = createSemaphore(1);
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
     await Promise.all([run(signal, async () => {}), run(signal, async () => {})]);

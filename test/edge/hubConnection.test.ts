@@ -4,9 +4,9 @@ import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { useProxies } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
-import { failure, type MethodResponse } from '../../edge/src/hub/methodResponse.ts';
-import { createMeter } from '../../edge/src/metrics/metrics.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { failure, type MethodResponse } from '../../edge/src/hub/invocation.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
@@ -43,7 +43,7 @@ function connect(change: Partial<Options> = {}): void {
   const connectionString = hub.deviceConnectionString('edge-1');
   meter = createMeter();
   connection = connectToHub({
-    access: () => ({ connectionString, ca }),
+    access: () => ({ connectionString, ca, webSockets: false }),
     async onInvocation(payload) {
       payloads.push(payload);
       return given.respond();
@@ -113,14 +113,14 @@ describe('the connection to the hub', () => {
 
   it('says why the hub refuses it', async () => {
     const connectionString = hub.deviceConnectionString('edge-1').replace(/SharedAccessKey=.*/, 'SharedAccessKey=a2V5');
-    connect({ access: () => ({ connectionString, ca }) });
+    connect({ access: () => ({ connectionString, ca, webSockets: false }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/^the hub: .*(Not authorized|refused)/i);
     expect(logged('hub.connected')).toEqual([]);
   });
 
   it('says that nobody listens there, and nothing of the key', async () => {
     const connectionString = 'HostName=127.0.0.1:1;DeviceId=d;SharedAccessKey=a2V5';
-    connect({ access: () => ({ connectionString }) });
+    connect({ access: () => ({ connectionString, webSockets: false }) });
     await expect.poll(() => connection.waitingFor()).toBe('the hub: connect ECONNREFUSED 127.0.0.1:1');
     const device = connectDevice({ id: 'd', connectionString });
     await expect(device).rejects.toThrow(/^Cannot connect to the hub: connect ECONNREFUSED 127\.0\.0\.1:1$/);
@@ -128,7 +128,7 @@ describe('the connection to the hub', () => {
 
   it('is not opened without the authority of the hub', async () => {
     const connectionString = hub.deviceConnectionString('edge-1');
-    connect({ access: () => ({ connectionString }) });
+    connect({ access: () => ({ connectionString, webSockets: false }) });
     await expect.poll(() => connection.waitingFor()).toMatch(/certificate|self.signed/i);
   });
 
@@ -146,7 +146,8 @@ describe('the connection to the hub', () => {
         setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
     onTestFinished(() => soon.mockRestore());
     const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    connect({ access: () => ({ connectionString: `HostName=${host};DeviceId=d;SharedAccessKey=a2V5` }) });
+    const connectionString = `HostName=${host};DeviceId=d;SharedAccessKey=a2V5`;
+    connect({ access: () => ({ connectionString, webSockets: false }) });
     await expect.poll(() => connection.waitingFor()).toBe('the hub: no response within 20 s');
   });
 

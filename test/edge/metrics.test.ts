@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { failures } from '../../edge/src/hub/methodResponse.ts';
-import { edgeMetrics } from '../../edge/src/metrics/declared/edgeMetrics.ts';
-import { metrics } from '../../edge/src/metrics/metrics.ts';
+import { failures } from '../../edge/src/hub/invocation.ts';
+import { edgeMetrics, metrics } from '../../edge/src/observing/metrics.ts';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { expect, it } from 'vitest';
-import { watchPacketSizes } from '../../edge/src/modules/packetSizes.ts';
+import { watchPacketSizes } from '../../edge/src/modules/brokerConnection.ts';
 
 /** Sizes that are reported for a stream that comes in pieces. */
 function reported(bytes: Buffer, mostBytes: number, pieces: readonly number[]): number[] {

@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { errorMessage } from '../../edge/src/connections/errorMessage.ts';
+import { errorMessage } from '../../edge/src/connections/network.ts';
 import { type Connection, createReconnecting, unlessAborted } from '../../edge/src/connections/reconnecting.ts';
-import { createMeter } from '../../edge/src/metrics/metrics.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { seriesOf } from './support/testProxy.ts';
 
 // A connection that is opened again, in virtual time (M13).

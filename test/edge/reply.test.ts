@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { responseTo } from '../../edge/src/modules/reply.ts';
+import { responseTo } from '../../edge/src/modules/messages.ts';
 
 // What becomes of the reply of a module (M7, M11).
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Module } from '../../edge/src/configuration/moduleSchema.ts';
+import type { Module } from '../../edge/src/configuration/schema.ts';
 import { createRouter, type FindRoute } from '../../edge/src/modules/routing.ts';
 
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';

@@ -119,7 +119,7 @@ describe('the README of the edge proxy', () => {
     expect([lines(await blockOf('ts')), lines(await blockOf('python'))]).toEqual([14, 15]));
   it('has a valid configuration', async () => {
     const text = (await blockOf('json')).replace('HUB', 'HostName=h;DeviceId=d;SharedAccessKey=a2V5');
-    expect(parseConfiguration(text).modules).toMatchObject([{ id: 'camera', identity: 'camera' }]);
+    expect(parseConfiguration(text).file.modules).toMatchObject([{ id: 'camera', identity: 'camera' }]);
   });
 });
 

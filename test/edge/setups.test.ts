@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { createSetups } from '../../edge/src/invocations/setups.ts';
-import { createMeter } from '../../edge/src/metrics/metrics.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
+import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { modules, pressObject, seriesOf } from './support/testProxy.ts';
 

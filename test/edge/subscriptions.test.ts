@@ -1,8 +1,8 @@
 import type { MqttClient } from 'mqtt';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { createReplyTopics } from '../../edge/src/modules/replyTopics.ts';
-import { createSubscriptions, type Subscriptions } from '../../edge/src/modules/subscriptions.ts';
-import { createLog } from '../../edge/src/operations/log.ts';
+import { createSubscriptions } from '../../edge/src/modules/brokerConnection.ts';
+import { createReplyTopics } from '../../edge/src/modules/routing.ts';
+import { createLog } from '../../edge/src/observing/log.ts';
 import { modules } from './support/testProxy.ts';
 
 // The subscriptions of a connection to a broker that answers as the test says.
@@ -23,7 +23,7 @@ const client = {
     asked.push(`- ${filter}`);
   },
 };
-let subscriptions: Subscriptions;
+let subscriptions: ReturnType<typeof createSubscriptions>;
 beforeEach(() => {
   [asked, lines, refused] = [[], [], new Set()];
   Object.assign(client, { connected: true, failure: undefined });

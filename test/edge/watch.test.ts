@@ -2,8 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stamps } from 'telemetry/files/stamps.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
-import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
+import { type Configuration, readConfiguration, watchConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 // The files of a configuration are looked at again and again (M10, D212).
@@ -30,11 +29,13 @@ describe('the files of the configuration', () => {
     const path = join(folder, name);
     const stamps: Stamps = new Map();
     await readConfiguration(path, stamps);
-    const watching = watchConfiguration({
-      ...{ path, stamps, everyMs: 3_600_000 },
-      onRead: async (configuration) => void read.push(configuration),
-      onRefused: (problems) => void refused.push(problems),
-    });
+    const watching = watchConfiguration(
+      { path, stamps, everyMs: 3_600_000 },
+      {
+        take: async (configuration) => void read.push(configuration),
+        refuse: (problems) => void refused.push(problems),
+      },
+    );
     onTestFinished(() => watching.close());
     return watching;
   }

@@ -1,6 +1,6 @@
 import type { Declaration } from 'telemetry/declaration.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { metrics as edgeMetrics } from '../../edge/src/metrics/metrics.ts';
+import { metrics as edgeMetrics } from '../../edge/src/observing/metrics.ts';
 import { methodMetrics } from '../../src/observing/callMetrics.ts';
 import { createMeter } from '../../src/observing/meter.ts';
 import { type MetricName, metrics, namesIn } from '../../src/observing/metrics.ts';

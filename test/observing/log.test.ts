@@ -1,7 +1,7 @@
 import { AxiosError, AxiosHeaders } from 'axios';
 import { withFields } from 'telemetry/log.ts';
 import { describe, expect, it } from 'vitest';
-import { createLog as createEdgeLog } from '../../edge/src/operations/log.ts';
+import { createLog as createEdgeLog } from '../../edge/src/observing/log.ts';
 import { createLog } from '../../src/observing/log.ts';
 
 /** The key of no account, in the forms in which errors have it. */

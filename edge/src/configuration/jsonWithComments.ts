@@ -1,7 +1,4 @@
-/** The message names the line. */
-export class JsonError extends Error {
-  override name = 'JsonError';
-}
+import { ConfigurationError } from './checks.ts';
 
 // Between tokens: white space, line comments, block comments
 const between = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
@@ -19,7 +16,7 @@ export interface Json {
 
 /**
  * Reads JSON with comments and trailing commas. Refuses duplicate names in an object.
- * @throws JsonError
+ * @throws ConfigurationError that names the line
  */
 export function readJsonWithComments(text: string): Json {
   let at = 0;
@@ -28,7 +25,7 @@ export function readJsonWithComments(text: string): Json {
   const lines = new Map<string, number>();
 
   function fail(problem: string): never {
-    throw new JsonError(`line ${line}: ${problem}`);
+    throw new ConfigurationError([`line ${line}: ${problem}`]);
   }
 
   const failExpecting = (expected: string): never => fail(`expected ${expected}, found ${shown()}`);
@@ -67,10 +64,20 @@ export function readJsonWithComments(text: string): Json {
     return read;
   }
 
+  /** What stands between brackets, with commas between and perhaps at the end. */
+  function listed(end: string, readOne: () => void): void {
+    step();
+    while (current !== end) {
+      readOne();
+      expect(',', end);
+      if (current === ',') step();
+    }
+    step();
+  }
+
   function members(depth: number, place: string): unknown {
     const found = new Map<string, unknown>();
-    step();
-    while (current !== '}') {
+    listed('}', () => {
       if (!current.startsWith('"')) failExpecting('a name in quotes');
       const name: string = JSON.parse(current);
       if (found.has(name)) fail(`duplicate name ${current}`);
@@ -80,22 +87,13 @@ export function readJsonWithComments(text: string): Json {
       expect(':');
       step();
       found.set(name, value(depth + 1, own));
-      expect(',', '}');
-      if (current === ',') step();
-    }
-    step();
+    });
     return Object.fromEntries(found);
   }
 
   function elements(depth: number, place: string): unknown {
     const found: unknown[] = [];
-    step();
-    while (current !== ']') {
-      found.push(value(depth + 1, elementOf(place, found.length)));
-      expect(',', ']');
-      if (current === ',') step();
-    }
-    step();
+    listed(']', () => void found.push(value(depth + 1, elementOf(place, found.length))));
     return found;
   }
 

@@ -1,39 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
+import { watchFiles } from 'telemetry/files/watchFiles.ts';
 import type { z } from 'zod';
-import { crossCheck, type Problem } from './crossChecks.ts';
-import { credentialProblems } from './hubCredentials.ts';
-import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
+import { ConfigurationError, credentialProblems, crossCheck, type Problem } from './checks.ts';
+import { elementOf, type Json, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
 
-/** The configuration is invalid; each problem names its line and its place. */
-export class ConfigurationError extends Error {
-  override name = 'ConfigurationError';
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
+interface CertificateFiles {
+  readonly ca?: string;
+  readonly certificate?: string;
+  readonly key?: string;
 }
 
 /** The configuration file with the contents of the files that it names. */
 export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'network' | 'broker' | 'files'> {
-  readonly hub: {
-    readonly connectionString: string;
-    readonly ca?: string;
-    readonly certificate?: string;
-    readonly key?: string;
-    readonly webSockets: boolean;
-  };
+  readonly hub: CertificateFiles & { readonly connectionString: string; readonly webSockets: boolean };
   readonly network: { readonly ca?: string };
-  readonly broker: {
+  readonly broker: CertificateFiles & {
     readonly url: string;
     readonly username?: string;
     readonly password?: string;
-    readonly ca?: string;
-    readonly certificate?: string;
-    readonly key?: string;
     readonly clientId?: string;
   };
   readonly files: Omit<ConfigurationFile['files'], 'caFile'> & { readonly ca?: string };
@@ -52,29 +39,18 @@ export async function readConfiguration(path: string, stamps: Stamps = new Map()
   const text = await readStamped(path).catch((error: NodeJS.ErrnoException) => {
     throw new ConfigurationError([`the file cannot be read: ${error.code}`]);
   });
-  const json = readJson(text);
-  const { configuration, problems } = await loadFiles(check(json), dirname(path), readStamped);
+  const { file, json } = parseConfiguration(text);
+  const { configuration, problems } = await loadFiles(file, dirname(path), readStamped);
   refuse(problems, json);
   return configuration;
 }
 
 /** @throws ConfigurationError */
-export const parseConfiguration = (text: string): ConfigurationFile => check(readJson(text));
-
-function readJson(text: string): Json {
-  try {
-    return readJsonWithComments(text);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw new ConfigurationError([error.message]);
-  }
-}
-
-/** @throws ConfigurationError */
-function check(json: Json): ConfigurationFile {
+export function parseConfiguration(text: string) {
+  const json = readJsonWithComments(text);
   const { data, error } = schema.safeParse(json.value);
   refuse(data ? crossCheck(data) : error.issues.flatMap(problemsOf), json);
-  return data as ConfigurationFile;
+  return { file: data as ConfigurationFile, json };
 }
 
 /** @throws ConfigurationError if there is a problem */
@@ -106,11 +82,8 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 /** The configuration counts only if there are no problems. */
-async function loadFiles(
-  { hub, network, broker, files, ...rest }: ConfigurationFile,
-  folder: string,
-  read: (path: string) => Promise<string>,
-) {
+async function loadFiles(file: ConfigurationFile, folder: string, read: (path: string) => Promise<string>) {
+  const { hub, network, broker, files, ...rest } = file;
   const problems: Problem[] = [];
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
@@ -123,9 +96,14 @@ async function loadFiles(
       return undefined;
     }
   }
-  const { connectionStringFile, connectionString = await content('hub.connectionStringFile', connectionStringFile) } =
-    hub;
-  const { url, username, clientId, passwordFile, caFile, certificateFile, keyFile } = broker;
+  const connectionString =
+    hub.connectionString ?? (await content('hub.connectionStringFile', hub.connectionStringFile));
+  const certificatesOf = async (place: 'hub' | 'broker', files: typeof hub | typeof broker) => ({
+    ca: await content(`${place}.caFile`, files.caFile),
+    certificate: await content(`${place}.certificateFile`, files.certificateFile),
+    key: await content(`${place}.keyFile`, files.keyFile),
+  });
+  const { url, username, clientId, passwordFile } = broker;
   const configuration: Configuration = {
     ...rest,
     modules: rest.modules.map((module) => ({
@@ -134,25 +112,21 @@ async function loadFiles(
     })),
     hub: defined({
       connectionString: connectionString?.trim() ?? '',
-      ca: await content('hub.caFile', hub.caFile),
-      certificate: await content('hub.certificateFile', hub.certificateFile),
-      key: await content('hub.keyFile', hub.keyFile),
+      ...(await certificatesOf('hub', hub)),
       webSockets: hub.webSockets,
     }),
     network: defined({ ca: await content('network.caFile', network.caFile) }),
     broker: defined({
       ...{ url, username, clientId },
       password: broker.password ?? (await content('broker.passwordFile', passwordFile))?.replace(/\r?\n$/, ''),
-      ca: await content('broker.caFile', caFile),
-      certificate: await content('broker.certificateFile', certificateFile),
-      key: await content('broker.keyFile', keyFile),
+      ...(await certificatesOf('broker', broker)),
     }),
     files: defined({
       ...{ hosts: files.hosts, atOnce: files.atOnce, loopbackHttp: files.loopbackHttp },
       ca: await content('files.caFile', files.caFile),
     }),
   };
-  if (problems.length === 0) problems.push(...credentialProblems(configuration.hub, connectionStringFile));
+  if (problems.length === 0) problems.push(...credentialProblems(configuration.hub, hub.connectionStringFile));
   return { configuration, problems };
 }
 
@@ -160,5 +134,42 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-const defined = <T extends object>(value: T) =>
+/** Without the members that are undefined. */
+export const defined = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
+
+/** The file of the configuration, as it was read at the start. */
+export interface ConfigurationFileRead {
+  readonly path: string;
+  readonly stamps: Stamps;
+  /** Between two looks, in milliseconds. */
+  readonly everyMs?: number;
+  /** Told of each configuration before it takes effect: it may have other secrets. */
+  readonly found?: (configuration: Configuration) => void;
+}
+
+interface Taking {
+  take(configuration: Configuration): Promise<void>;
+  /** The file has faults. */
+  refuse(problems: readonly string[]): void;
+}
+
+const usualMs = 2_000;
+
+/** Reads the configuration again when its file, or one that it names, has changed (D212). */
+export const watchConfiguration = ({ path, stamps, everyMs = usualMs, found }: ConfigurationFileRead, by: Taking) =>
+  watchFiles({
+    ...{ stamps, everyMs },
+    async onChange() {
+      const read: Stamps = new Map();
+      try {
+        const configuration = await readConfiguration(path, read);
+        found?.(configuration);
+        await by.take(configuration);
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        by.refuse(error.problems);
+      }
+      return read;
+    },
+  });

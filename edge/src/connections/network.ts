@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
 import { trustAlso } from 'telemetry/network/trust.ts';
-import { partOf } from '../configuration/connectionString.ts';
-import { type Configuration, ConfigurationError } from '../configuration/read.ts';
+import { ConfigurationError, partOf } from '../configuration/checks.ts';
+import type { Configuration } from '../configuration/read.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,19 +23,16 @@ export function proxyIn(env: Environment): string {
     throw new ConfigurationError([
       'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them',
     ]);
-  const found = contentOf(file);
-  if (found === '') throw new ConfigurationError([`HTTPS_PROXY_FILE: ${file} is empty: write the address into it`]);
-  return found;
-}
-
-function contentOf(file: string): string {
+  let found: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    found = readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new ConfigurationError([
       `HTTPS_PROXY_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     ]);
   }
+  if (found === '') throw new ConfigurationError([`HTTPS_PROXY_FILE: ${file} is empty: write the address into it`]);
+  return found;
 }
 
 /**
@@ -47,11 +44,12 @@ export function useNetwork({ hub, network }: Pick<Configuration, 'hub' | 'networ
   const problem = https === '' ? undefined : proxyProblem(https);
   if (problem !== undefined) throw new ConfigurationError([`HTTPS_PROXY: ${problem}`]);
   useProxies({ https, http: '', except: variable(env, 'NO_PROXY') });
-  if (!hub.webSockets && tunnelTo(hubAddress(hub.connectionString)) !== undefined)
+  const address = hubAddress(hub.connectionString);
+  if (!hub.webSockets && tunnelTo(address) !== undefined)
     throw new ConfigurationError([
       'hub.webSockets: MQTT at port 8883 passes no proxy, and HTTPS_PROXY leads to the hub; set it to true, or name the hub in NO_PROXY',
     ]);
-  if (hub.webSockets && isIP(hostOf(hubAddress(hub.connectionString))) === 6)
+  if (hub.webSockets && isIP(hostOf(address)) === 6)
     throw new ConfigurationError([
       'hub.webSockets: cannot reach an IPv6 address; use a name of the hub, or set it to false',
     ]);
@@ -66,4 +64,16 @@ export function useNetwork({ hub, network }: Pick<Configuration, 'hub' | 'networ
 /** Of the gateway, if the connection string names one. */
 export function hubAddress(connectionString: string): URL {
   return new URL(`https://${partOf(connectionString, 'GatewayHostName') ?? partOf(connectionString, 'HostName')}`);
+}
+
+/** Until its first connection the hub's client calls every failure this, a closed port too. */
+const firstFailure = /^mqtt\.js returned Failure on first connection \(Not authorized\): (.*) error$/s;
+
+/** Message of an error of the hub's or the broker's client, never with what the client was given. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return errorMessage(error.errors[0]);
+  if (error instanceof Error)
+    return error.message.replace(firstFailure, '$1') || ('code' in error ? String(error.code) : error.name);
+  const inner: unknown = Object(error).transportObj; // results of the hub's client wrap errors
+  return inner instanceof Error ? errorMessage(inner) : 'the connection was closed';
 }

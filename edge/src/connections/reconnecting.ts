@@ -1,8 +1,6 @@
-import { noMeter } from 'telemetry/meter.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import type { LogText } from '../operations/events.ts';
-import type { Log } from '../operations/log.ts';
-import { errorMessage } from './errorMessage.ts';
+import type { Log, LogText } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import { errorMessage } from './network.ts';
 
 export interface Connection {
   /** Resolves with the reason when the connection is closed; never rejects. */
@@ -38,14 +36,14 @@ interface ReconnectingOptions<C extends Connection> {
   readonly backoff: Backoff;
   /** Logged as an error when several connections in a row are closed soon after they open. */
   readonly unstableMessage: LogText<'error'>;
-  readonly meter?: Meter | undefined;
+  readonly meter: Meter;
 }
 
 const unstableAfter = 3;
 const remindEveryMs = 60_000;
 
 export function createReconnecting<C extends Connection>(options: ReconnectingOptions<C>): Reconnecting<C> {
-  const { name, open, log, backoff, unstableMessage, meter = noMeter } = options;
+  const { name, open, log, backoff, unstableMessage, meter } = options;
   const countAttempt = meter.counter('device_messaging.edge.connections');
   const peer = name === 'the hub' ? 'hub' : 'broker';
   const closing = new AbortController();
@@ -56,26 +54,26 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
   let failures = 0;
   let unstable = 0;
   let renew = () => {};
-  let waitingSince: number | undefined;
   let reminder: NodeJS.Timeout | undefined;
 
   /** One line for each reason, not for each attempt, and one each minute. */
   function report(reason: string) {
     if (reason !== lastReason) log.warn({ reason }, `waiting for ${name}`);
     lastReason = reason;
-    waitingSince ??= performance.now();
-    reminder ??= setInterval(remind, remindEveryMs).unref();
+    reminder ??= remindSince(performance.now());
   }
 
-  function remind() {
-    const forSeconds = Math.round((performance.now() - (waitingSince ?? 0)) / 1000);
-    log.warn({ reason: lastReason, attempts: failures, forSeconds }, `waiting for ${name}`);
+  function remindSince(since: number): NodeJS.Timeout {
+    const remind = () => {
+      const forSeconds = Math.round((performance.now() - since) / 1000);
+      log.warn({ reason: lastReason, attempts: failures, forSeconds }, `waiting for ${name}`);
+    };
+    return setInterval(remind, remindEveryMs).unref();
   }
 
   function stopReminding() {
     clearInterval(reminder);
     reminder = undefined;
-    waitingSince = undefined;
   }
 
   /** Resolves when the connection is closed; false when this side closed it. */
@@ -143,15 +141,11 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /** Waits for 50 to 100 % of the time, so that many proxies do not reconnect at once. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms * (0.5 + Math.random() / 2));
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
   });
+  await unlessAborted(over, signal);
+  clearTimeout(timer);
 }

@@ -1,12 +1,10 @@
 import { statusValue } from 'telemetry/meter.ts';
-import type { Module } from '../configuration/moduleSchema.ts';
 import type { Configuration } from '../configuration/read.ts';
+import type { Module } from '../configuration/schema.ts';
 import type { SignedFile } from '../hub/invocation.ts';
-import type { Meter } from '../metrics/metrics.ts';
+import type { Meter } from '../observing/metrics.ts';
 import { DownloadError, type DownloadOptions, download, isFileSystemError } from './download.ts';
-import { urlProblem } from './fileUrl.ts';
 import { createModuleFolder, type ModuleFolder, type Reservation } from './moduleFolder.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /** The files of one invocation, complete in the module's folder. */
 export interface DownloadedFiles {
@@ -23,22 +21,21 @@ type DownloadResult =
   /** `failed`: a file could not be downloaded. `unavailable`: the quota of the folder is used up. `refused`: there is no folder. */
   | { readonly kind: 'failed' | 'unavailable' | 'refused'; readonly detail: string; readonly cause?: string };
 
-/** Inputs that are files, downloaded to the folder of the module that gets the invocation (M12). */
-export interface FileInputs {
-  /** Prepares the folders; resolves with those that cannot be used. */
-  prepare(): Promise<{ readonly moduleId: string; readonly cause: string }[]>;
-  /** Downloads all files or none. Never rejects. */
-  download(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<DownloadResult>;
-}
+/** By input. */
+type Files = ReadonlyMap<string, SignedFile>;
 
 /** The folders of all configurations since the start, by path: invocations of an earlier one may still use them. */
 export type Folders = Map<string, ModuleFolder>;
 
+export type FileInputs = ReturnType<typeof createFileInputs>;
+
+/** Inputs that are files, downloaded to the folder of the module that gets the invocation (M12). */
 export function createFileInputs(
-  { modules, files: settings }: Pick<Configuration, 'modules' | 'files'>,
+  configuration: Pick<Configuration, 'modules' | 'files'>,
   meter: Meter,
   known: Folders,
-): FileInputs {
+) {
+  const { modules, files: settings } = configuration;
   const record = meter.histogram('http.client.request.duration');
   const folders = new Map(modules.flatMap(({ id, files }) => (files ? [[id, withFolder(files, known)] as const] : [])));
   const downloads = createSemaphore(settings.atOnce);
@@ -57,17 +54,12 @@ export function createFileInputs(
     record(seconds(), '200', '');
   }
 
-  async function downloadAll(
-    mode: number,
-    reservation: Reservation,
-    files: ReadonlyMap<string, SignedFile>,
-    signal: AbortSignal,
-  ) {
+  async function downloadAll(files: Files, mode: number, reservation: Reservation, signal: AbortSignal) {
     const paths = new Map<string, string>();
     // One after the other: an invocation uses one permit at a time.
     for (const [input, file] of files) {
       const path = reservation.temporaryPath();
-      await downloads.run(signal, () => measured(file, path, { ca: settings.ca, mode, signal }));
+      await downloads(signal, () => measured(file, path, { ca: settings.ca, mode, signal }));
       paths.set(input, path);
     }
     const names: [string, string][] = [];
@@ -76,19 +68,17 @@ export function createFileInputs(
   }
 
   return {
+    /** Prepares the folders; resolves with those that cannot be used. */
     async prepare() {
-      const unusable = await Promise.all(
-        [...folders].map(async ([moduleId, { folder }]) =>
-          folder.prepare().then(
-            () => [],
-            (error: NodeJS.ErrnoException) => [{ moduleId, cause: error.code ?? error.name }],
-          ),
-        ),
-      );
-      return unusable.flat();
+      const unusable = [...folders].map(async ([moduleId, { folder }]) => {
+        const error = await folder.prepare().catch((error: NodeJS.ErrnoException) => error);
+        return error ? [{ moduleId, cause: error.code ?? error.name }] : [];
+      });
+      return (await Promise.all(unusable)).flat();
     },
 
-    async download(moduleId, files, signal) {
+    /** Downloads all files or none. Never rejects. */
+    async download(moduleId: string, files: Files, signal: AbortSignal): Promise<DownloadResult> {
       const found = folders.get(moduleId);
       if (!found) return { kind: 'refused', detail: 'the module takes no files: no folder is configured for it' };
       for (const { url } of files.values()) {
@@ -100,7 +90,7 @@ export function createFileInputs(
       try {
         reservation = await found.folder.reserve(found, bytes, files.size);
         if (!reservation) return unavailable('the files do not fit the quota of the module’s folder');
-        const names = await downloadAll(found.mode, reservation, files, signal);
+        const names = await downloadAll(files, found.mode, reservation, signal);
         const { release, discard } = reservation;
         return { kind: 'files', files: { names, keep: release, discard } };
       } catch (error) {
@@ -113,9 +103,7 @@ export function createFileInputs(
   };
 }
 
-type FolderSettings = NonNullable<Module['files']>;
-
-function withFolder({ folder: path, quotaBytes, mostFiles, mode }: FolderSettings, known: Folders) {
+function withFolder({ folder: path, quotaBytes, mostFiles, mode }: NonNullable<Module['files']>, known: Folders) {
   const folder = known.get(path) ?? createModuleFolder(path);
   known.set(path, folder);
   return { folder, quotaBytes, mostFiles, mode: Number.parseInt(mode, 8) };
@@ -124,3 +112,53 @@ function withFolder({ folder: path, quotaBytes, mostFiles, mode }: FolderSetting
 const unavailable = (detail: string) => ({ kind: 'unavailable', detail }) as const;
 const failed = (reason: string) =>
   ({ kind: 'failed', detail: `a file could not be downloaded, and nothing was delivered: ${reason}` }) as const;
+
+type Allowed = Pick<Configuration['files'], 'hosts' | 'loopbackHttp'>;
+
+/** Why a file must not be downloaded from this URL; undefined when it may be (M12). */
+export function urlProblem(url: string, { hosts, loopbackHttp }: Allowed): string | undefined {
+  if (!URL.canParse(url)) return 'its URL is invalid';
+  const { protocol, host, hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') return 'its URL contains credentials';
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol !== 'https:' && !(protocol === 'http:' && loopbackHttp && isLoopback)) return 'its URL is not https';
+  return hosts.includes(host) ? undefined : 'its host is not configured';
+}
+
+/** Limits the downloads at once; waiting ones start in the order of their calls. */
+export function createSemaphore(permits: number) {
+  const queue: (() => void)[] = [];
+  let free = permits;
+
+  async function acquire(signal: AbortSignal): Promise<void> {
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const grant = () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      };
+      const abort = () => {
+        queue.splice(queue.indexOf(grant), 1);
+        reject(new DownloadError('it timed out while other downloads were in progress', 'timeout'));
+      };
+      queue.push(grant);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** @throws DownloadError when the signal aborts before the work starts */
+  return async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw new DownloadError('the download timed out', 'timeout');
+    await acquire(signal);
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

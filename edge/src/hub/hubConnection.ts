@@ -1,9 +1,9 @@
 import sdk from 'azure-iot-device';
-import { noMeter } from 'telemetry/meter.ts';
+import mqtt from 'azure-iot-device-mqtt';
 import { outboundAgent } from 'telemetry/network/outbound.ts';
-import { partOf } from '../configuration/connectionString.ts';
-import type { Configuration } from '../configuration/read.ts';
-import { errorMessage } from '../connections/errorMessage.ts';
+import { type HubCredentials, partOf } from '../configuration/checks.ts';
+import { type Configuration, defined } from '../configuration/read.ts';
+import { errorMessage } from '../connections/network.ts';
 import {
   type Backoff,
   type Connection,
@@ -11,18 +11,13 @@ import {
   type Reconnecting,
   unlessAborted,
 } from '../connections/reconnecting.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import type { Log } from '../operations/log.ts';
-import { createCredentials } from './credentials.ts';
-import type { MethodResponse } from './methodResponse.ts';
-import { methodTransport } from './methodTransport.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import type { MethodResponse } from './invocation.ts';
 
 interface HubOptions {
-  /**
-   * As they are when a connection is opened: the connection string of a device or a module, its certificate if it has no key
-   * there, the authorities to trust, and whether WebSockets take the place of TLS at port 8883.
-   */
-  readonly access: () => Omit<Configuration['hub'], 'webSockets'> & { readonly webSockets?: boolean };
+  /** As it is when a connection is opened. */
+  readonly access: () => Configuration['hub'];
   /** Must not reject. */
   readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
   /** No invocation is in progress, so a reconnect interrupts none. */
@@ -30,7 +25,7 @@ interface HubOptions {
   readonly log: Log;
   readonly backoff?: Backoff;
   readonly token?: TokenLifetime;
-  readonly meter?: Meter;
+  readonly meter: Meter;
 }
 
 /** In seconds. */
@@ -59,24 +54,20 @@ const maxLoggedLength = 256;
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
 export function connectToHub(options: HubOptions): Reconnecting<Connection> {
-  const { access, onInvocation, isIdle, log } = options;
-  const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
+  const { access, onInvocation, isIdle, log, meter, backoff = defaultBackoff, token = defaultToken } = options;
   const countLost = meter.counter('device_messaging.edge.responses.lost');
   const refuse = (method: string) =>
     log.warn({ method: method.slice(0, maxLoggedLength) }, 'a direct method other than invokeMethod was refused');
   const hub = createReconnecting({
     name: 'the hub',
-    open,
-    log,
-    backoff,
-    meter,
+    ...{ open, log, backoff, meter },
     unstableMessage:
       'the hub closes each connection soon after it opens: does another program use the identity of this proxy?',
   });
   return hub;
 
   async function open(signal: AbortSignal): Promise<Connection> {
-    const { ca, webSockets = false, ...identity } = access();
+    const { ca, webSockets, ...identity } = access();
     const transport = methodTransport(refuse, webSockets);
     const credentials = createCredentials(identity, token.valid);
     const client =
@@ -144,4 +135,58 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   });
   work.catch(() => {});
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * With what the hub's client signs in (D426). `tokenSeconds` is how long the tokens of a key are valid.
+ * @throws Error for a connection string that is none
+ */
+export function createCredentials({ connectionString, certificate, key }: HubCredentials, tokenSeconds: number) {
+  if (certificate === undefined || key === undefined)
+    return sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, tokenSeconds);
+  const part = (name: string) => partOf(connectionString, name);
+  return new sdk.X509AuthenticationProvider({
+    ...{ host: part('HostName') ?? '', deviceId: part('DeviceId') ?? '', x509: { cert: certificate, key } },
+    ...defined({ moduleId: part('ModuleId'), gatewayHostName: part('GatewayHostName') }),
+  });
+}
+
+/** Over WebSockets the client has the port fixed, so that an address with another one breaks. */
+class MqttOverWebSockets extends mqtt.MqttWs {
+  /** @param credentials with hosts that are `name`, `name:port` or `[address]:port` */
+  protected override _getBaseTransportConfig(credentials: {
+    readonly gatewayHostName?: string;
+    readonly host: string;
+  }) {
+    const { gatewayHostName, host } = credentials;
+    const config = super._getBaseTransportConfig(credentials as never);
+    return Object.assign(config, { uri: `wss://${gatewayHostName || host}/$iothub/websocket` });
+  }
+}
+
+/** What the transport tells of a direct method. */
+interface MethodMessage {
+  readonly requestId: string;
+  readonly methods: { readonly methodName: string };
+}
+
+/**
+ * MQTT to the hub, with a 404 for direct methods without a listener (M6). The client leaves them without an answer, so
+ * that their callers would wait for the whole time-out.
+ * @param onUnknown called with each of them
+ */
+function methodTransport(onUnknown: (methodName: string) => void, isOverWebSockets: boolean) {
+  const Transport: typeof mqtt.Mqtt = isOverWebSockets ? MqttOverWebSockets : mqtt.Mqtt;
+  return class extends Transport {
+    override emit(event: string | symbol, ...given: unknown[]): boolean {
+      const isHeard = super.emit(event, ...given);
+      if (!isHeard && String(event).startsWith('method_')) {
+        const { requestId, methods } = given[0] as MethodMessage;
+        onUnknown(methods.methodName);
+        const detail = 'the edge proxy has no other direct method than invokeMethod';
+        new sdk.DeviceMethodResponse(requestId, this).send(404, { detail, invoked: 'no' }).catch(() => {});
+      }
+      return isHeard;
+    }
+  };
 }

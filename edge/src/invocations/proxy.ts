@@ -1,29 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Configuration } from '../configuration/read.ts';
+import { unlessAborted } from '../connections/reconnecting.ts';
 import type { DownloadedFiles, FileInputs } from '../files/fileInputs.ts';
-import { type Invocation, methodNameProblem, readInvocation } from '../hub/invocation.ts';
-import { failure, type MethodResponse } from '../hub/methodResponse.ts';
-import type { Meter } from '../metrics/metrics.ts';
+import { failure, type Invocation, type MethodResponse, methodNameProblem, readInvocation } from '../hub/invocation.ts';
 import type { BrokerConnection } from '../modules/brokerConnection.ts';
-import type { DroppedReplies, DropReason } from '../modules/droppedReplies.ts';
-import { createPendingReplies } from '../modules/pendingReplies.ts';
-import { type Reply, responseTo } from '../modules/reply.ts';
-import type { ReplyTopics } from '../modules/replyTopics.ts';
-import { requestFor } from '../modules/request.ts';
-import type { FindRoute, Route } from '../modules/routing.ts';
-import type { Log } from '../operations/log.ts';
-import type { ConcurrencyLimit } from './concurrencyLimit.ts';
-import { type InvocationFields, logInvocation } from './invocationLog.ts';
-
-/** Passes invocations from the hub to modules, and their replies back. */
-export interface EdgeProxy {
-  /** Never rejects. */
-  invoke(payload: unknown): Promise<MethodResponse>;
-  receive(reply: Reply): void;
-  /** Refuses new invocations. */
-  stop(): void;
-  /** Ends the invocations in progress. */
-  abort(): void;
-}
+import { type DroppedReplies, type DropReason, type Reply, requestFor, responseTo } from '../modules/messages.ts';
+import type { FindRoute, ReplyTopics, Route } from '../modules/routing.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
 
 /** What a configuration makes of an invocation. */
 export interface Setup {
@@ -45,17 +29,14 @@ interface ProxyOptions {
 /** The proxy responds before the hub's time-out expires (M6). */
 const marginSeconds = 1;
 
-export function createProxy({
-  setup,
-  broker,
-  topics,
-  concurrency,
-  droppedReplies,
-  log,
-  meter,
-}: ProxyOptions): EdgeProxy {
+export type EdgeProxy = ReturnType<typeof createProxy>;
+
+/** Passes invocations from the hub to modules, and their replies back. */
+export function createProxy(options: ProxyOptions) {
+  const { setup, broker, topics, concurrency, droppedReplies, log, meter } = options;
   const record = meter.histogram('rpc.server.call.duration');
-  const pending = createPendingReplies<Reply>();
+  /** Requests that await a reply, each on the topic of its module. */
+  const pending = new Map<string, (reply: Reply) => void>();
   const running = new Set<AbortController>();
   let isStopping = false;
   let isAborted = false;
@@ -113,53 +94,36 @@ export function createProxy({
     }
     const requestId = randomUUID();
     fields.requestId = requestId;
-    const reply = awaitReply(topic, requestId, signal);
-    const refusal = publish(invocation, route, requestId, signal, files);
+    const key = keyOf(topic, requestId);
+    const received = new Promise<Reply>((resolve) => pending.set(key, resolve));
+    const refusal = publish();
     if (refusal) {
-      reply.cancel();
+      pending.delete(key);
       await files?.discard();
       return refusal;
     }
     files?.keep();
-    const received = await reply.received;
-    if (received) return responseTo(received);
+    const reply = await unlessAborted(received, signal).finally(() => pending.delete(key));
+    if (reply) return responseTo(reply);
     if (isAborted) return failure('aborted', 'the edge proxy stopped before the module replied');
     return failure('no_reply', 'the module did not reply in time');
-  }
 
-  /** Publishes the request once; returns a failure when it was not sent. */
-  function publish(
-    invocation: Invocation,
-    route: Route,
-    requestId: string,
-    signal: AbortSignal,
-    files: DownloadedFiles | undefined,
-  ): MethodResponse | undefined {
-    if (signal.aborted) return isAborted ? stopped : timedOut;
-    const connection = broker();
-    if (!connection?.isSubscribedTo(route.module.topics_methods_out)) return unreachable;
-    const { topic, payload } = requestFor(invocation, route, requestId, files?.names);
-    return connection.publish(topic, payload) ? undefined : unreachable;
-  }
-
-  function awaitReply(replyTopic: string, requestId: string, signal: AbortSignal) {
-    let cancel = () => {};
-    const received = new Promise<Reply | undefined>((resolve) => {
-      cancel = () => {
-        pending.remove(replyTopic, requestId);
-        resolve(undefined);
-      };
-      signal.addEventListener('abort', cancel, { once: true });
-      pending.add(replyTopic, requestId, resolve);
-    });
-    return { received, cancel };
+    /** Publishes the request once; returns a failure when it was not sent. */
+    function publish(): MethodResponse | undefined {
+      if (signal.aborted) return isAborted ? stopped : timedOut;
+      const connection = broker();
+      if (!connection?.isSubscribedTo(topic)) return unreachable;
+      const request = requestFor(invocation, route, requestId, files?.names);
+      return connection.publish(request.topic, request.payload) ? undefined : unreachable;
+    }
   }
 
   const countDropped = (topic: string, reason: DropReason) =>
     droppedReplies.count(topics.moduleOf(topic) ?? '', reason);
 
   return {
-    async invoke(payload) {
+    /** Never rejects. */
+    async invoke(payload: unknown): Promise<MethodResponse> {
       const startedAt = performance.now();
       const fields: InvocationFields = {};
       const response = await invoke(payload, fields).catch((error: unknown) => {
@@ -173,22 +137,31 @@ export function createProxy({
       return response;
     },
 
-    receive(reply) {
+    receive(reply: Reply) {
       const { topic, requestId, isRetained } = reply;
-      if (isRetained) countDropped(topic, 'retained');
-      else if (!pending.resolve(topic, requestId, reply)) countDropped(topic, 'unknown');
+      if (isRetained) return countDropped(topic, 'retained');
+      const own = keyOf(topic, requestId);
+      const onReply = pending.get(own);
+      pending.delete(own);
+      if (onReply) onReply(reply);
+      else countDropped(topic, 'unknown');
     },
 
+    /** Refuses new invocations. */
     stop() {
       isStopping = true;
     },
 
+    /** Ends the invocations in progress. */
     abort() {
       isAborted = true;
       for (const end of running) end.abort();
     },
   };
 }
+
+/** A request id contains no slash. */
+const keyOf = (topic: string, requestId: string): string => `${topic}/${requestId}`;
 
 const withoutFiles = {
   failed: 'file_not_downloaded',
@@ -203,3 +176,78 @@ const unreachable = failure(
 );
 const stopped = failure('stopping', 'the edge proxy stopped before it delivered the invocation');
 const timedOut = failure('too_late', 'the time-out expired before the invocation was delivered');
+
+type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
+
+/**
+ * Limits the invocations in progress, in total and for each module.
+ * @param limits in effect
+ */
+export function createConcurrencyLimit(limits: () => Omit<Configuration['limits'], 'drainSeconds'>) {
+  const perModule = new Map<string, number>();
+  let inFlight = 0;
+  let onIdle: (() => void)[] = [];
+
+  function release(moduleId: string) {
+    inFlight -= 1;
+    const remaining = (perModule.get(moduleId) ?? 1) - 1;
+    if (remaining === 0) perModule.delete(moduleId);
+    else perModule.set(moduleId, remaining);
+    if (inFlight > 0) return;
+    for (const resolve of onIdle) resolve();
+    onIdle = [];
+  }
+
+  return {
+    /** Returns its release; undefined when a limit is reached. */
+    acquire(moduleId: string): (() => void) | undefined {
+      const ofModule = perModule.get(moduleId) ?? 0;
+      const most = limits();
+      if (inFlight >= most.inFlight || ofModule >= most.inFlightPerModule) return undefined;
+      inFlight += 1;
+      perModule.set(moduleId, ofModule + 1);
+      return () => release(moduleId);
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    /** Resolves when nothing is in progress. */
+    idle: (): Promise<void> => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+  };
+}
+
+/** Fields of the log line of an invocation. Never inputs, outputs or URLs (G5). */
+interface InvocationFields {
+  correlationId?: string;
+  objectId?: string;
+  target?: string;
+  method?: string;
+  timeout?: number;
+  module?: string;
+  requestId?: string;
+  files?: number;
+  fileBytes?: number;
+  /** Why the module's folder cannot be written. */
+  cause?: string;
+  durationMs?: number;
+}
+
+const maxTextLength = 256;
+
+function logInvocation(log: Log, response: MethodResponse, fields: InvocationFields): void {
+  const shortened = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.slice(0, maxTextLength) : value,
+    ]),
+  );
+  if (response.status === 200) {
+    log.info({ ...shortened, methodStatus: response.payload.status }, 'method invoked');
+    return;
+  }
+  const { status, reason, payload } = response;
+  const { detail: details, invoked, status: methodStatus } = payload;
+  const line = { ...shortened, status, reason, details, invoked, ...(methodStatus !== undefined && { methodStatus }) };
+  if (status < 500) log.info(line, 'method not invoked');
+  else log.warn(line, 'method not invoked, or its outcome is unknown');
+}

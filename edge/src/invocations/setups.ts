@@ -1,26 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../configuration/read.ts';
 import { createFileInputs, type Folders } from '../files/fileInputs.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import { createReplyTopics, type ReplyTopics } from '../modules/replyTopics.ts';
-import { createRouter } from '../modules/routing.ts';
-import type { Log } from '../operations/log.ts';
-import { identityOf } from '../operations/startLine.ts';
+import { createReplyTopics, createRouter } from '../modules/routing.ts';
+import { identityOf, type Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
 import type { Setup } from './proxy.ts';
-
-/** The configuration in effect, which another one can replace while invocations are in progress (M10, D212). */
-interface Setups {
-  readonly topics: ReplyTopics;
-  current(): Setup & { readonly configuration: Configuration };
-  /** Makes the folders of the modules usable; logs those that are not. */
-  prepareFolders(): Promise<void>;
-  /** Puts a configuration into effect. Never rejects. */
-  take(next: Configuration): Promise<void>;
-  /** Keeps the one in effect, because the file has faults. */
-  refuse(problems: readonly string[]): void;
-  /** For `/readyz`. */
-  remarks(): object;
-}
 
 interface SetupsOptions {
   readonly configuration: Configuration;
@@ -39,7 +23,8 @@ const mostProblems = 10;
 /** A broker that does not answer holds up no change. */
 const subscribeMs = 10_000;
 
-export function createSetups({ configuration: first, log, meter, resubscribe, reconnect }: SetupsOptions): Setups {
+/** The configuration in effect, which another one can replace while invocations are in progress (M10, D212). */
+export function createSetups({ configuration: first, log, meter, resubscribe, reconnect }: SetupsOptions) {
   const folders: Folders = new Map();
   const setupOf = (configuration: Configuration) => ({
     configuration,
@@ -63,9 +48,11 @@ export function createSetups({ configuration: first, log, meter, resubscribe, re
   return {
     topics,
     current: () => current,
+    /** Makes the folders of the modules usable; logs those that are not. */
     prepareFolders: () => prepare(current),
 
-    async take(read) {
+    /** Puts a configuration into effect. Never rejects. */
+    async take(read: Configuration) {
       const isSameIdentity = identityOf(read) === identityOf(first);
       const before = current.configuration;
       const configuration = isSameIdentity ? read : { ...read, hub: before.hub };
@@ -85,11 +72,13 @@ export function createSetups({ configuration: first, log, meter, resubscribe, re
       if (settings.length > 0) log.warn({ settings }, 'changed settings take effect at the next start only');
     },
 
-    refuse(found) {
+    /** Keeps the one in effect, because the file has faults. */
+    refuse(found: readonly string[]) {
       problems = found.slice(0, mostProblems);
       log.error({ problems }, 'the changed configuration is refused, and the last good one stays in effect');
     },
 
+    /** For `/readyz`. */
     remarks: () => (problems.length > 0 ? { refusedConfiguration: problems } : {}),
   };
 }

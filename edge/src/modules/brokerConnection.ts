@@ -1,13 +1,17 @@
-import mqtt, { type IClientOptions } from 'mqtt';
-import type { Configuration } from '../configuration/read.ts';
-import { errorMessage } from '../connections/errorMessage.ts';
-import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
-import type { Meter } from '../metrics/metrics.ts';
-import type { Log } from '../operations/log.ts';
-import { watchPacketSizes } from './packetSizes.ts';
-import type { Reply } from './reply.ts';
-import type { ReplyTopics } from './replyTopics.ts';
-import { createSubscriptions } from './subscriptions.ts';
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import { type Configuration, defined } from '../configuration/read.ts';
+import { errorMessage } from '../connections/network.ts';
+import {
+  type Backoff,
+  type Connection,
+  createReconnecting,
+  type Reconnecting,
+  unlessAborted,
+} from '../connections/reconnecting.ts';
+import type { Log } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import type { Reply } from './messages.ts';
+import type { ReplyTopics } from './routing.ts';
 
 export interface BrokerConnection extends Connection {
   /** Whether the proxy receives replies on this topic. */
@@ -45,10 +49,7 @@ export function connectToBroker({ access, topics, onReply, log, meter }: BrokerO
   let update = async () => {};
   const connection = createReconnecting({
     name: 'the broker',
-    open,
-    log,
-    meter,
-    backoff,
+    ...{ open, log, backoff, meter },
     unstableMessage:
       'the broker closes each connection soon after it opens: does another program use the same client id?',
   });
@@ -75,20 +76,17 @@ export function connectToBroker({ access, topics, onReply, log, meter }: BrokerO
       subscriptions.clear();
       await client.endAsync(true).catch(() => {});
     };
-    const abort = () => fail('stopped');
-    signal.addEventListener('abort', abort, { once: true });
     try {
       const connected = new Promise((resolve) => client.once('connect', resolve));
       const subscribing = connected.then(() => {
         update = () => Promise.race([subscriptions.update(), closed]).then(noValue, noValue);
         return subscriptions.update();
       });
-      await Promise.race([subscribing, closed.then((reason) => Promise.reject(new Error(reason)))]);
+      const failed = closed.then((reason) => Promise.reject(new Error(reason)));
+      await unlessAborted(Promise.race([subscribing, failed]), signal);
     } catch (error) {
       await close();
       throw error;
-    } finally {
-      signal.removeEventListener('abort', abort);
     }
     return {
       closed,
@@ -110,7 +108,7 @@ const noValue = () => {};
 
 /** Without anything that is kept for later, here or at the broker. */
 export const clientOptions = (broker: Configuration['broker']): IClientOptions => {
-  const { username, password, ca, certificate, key, clientId } = broker;
+  const { username, password, ca, certificate: cert, key, clientId } = broker;
   return {
     protocolVersion: 4,
     clean: true, // the broker stores nothing while the proxy is offline
@@ -119,11 +117,88 @@ export const clientOptions = (broker: Configuration['broker']): IClientOptions =
     reconnectPeriod: 0,
     connectTimeout: connectMs,
     keepalive: keepAliveSeconds,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(ca !== undefined && { ca }),
-    ...(certificate !== undefined && { cert: certificate }),
-    ...(key !== undefined && { key }),
-    ...(clientId !== undefined && { clientId }),
+    ...defined({ username, password, ca, cert, key, clientId }),
   };
 };
+
+/** The subscriptions of one connection to the replies of modules. */
+export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log: Log) {
+  const subscribed = new Set<string>();
+  /** They are tried again at each update, and logged once. */
+  const refused = new Set<string>();
+  let last: Promise<void> = Promise.resolve();
+
+  async function subscribe(topic: string): Promise<void> {
+    const filter = `${topic}/+/+`;
+    const [granted] = await client.subscribeAsync(filter, { qos: 0 }).catch((error: Error) => {
+      if (client.connected) return [{ qos: 128 }]; // this subscription failed, not the connection
+      throw error;
+    });
+    if (granted && granted.qos < 128) {
+      subscribed.add(topic);
+      refused.delete(topic);
+    } else if (!refused.has(topic)) {
+      refused.add(topic);
+      const module = topics.moduleOf(topic);
+      log.error({ module, topic: filter }, 'the broker refuses the subscription to replies: see its access rules');
+    }
+  }
+
+  async function updateNow(): Promise<void> {
+    const wanted = new Set(topics.all());
+    for (const topic of subscribed) {
+      if (wanted.has(topic)) continue;
+      subscribed.delete(topic);
+      await client.unsubscribeAsync(`${topic}/+/+`);
+    }
+    for (const topic of wanted) if (!subscribed.has(topic)) await subscribe(topic);
+  }
+
+  return {
+    has: (topic: string) => subscribed.has(topic),
+    /** Subscribes to the topics that are missing, and unsubscribes from those that are not wanted any more. */
+    update() {
+      last = last.then(updateNow, updateNow);
+      return last;
+    },
+    clear: () => subscribed.clear(),
+  };
+}
+
+/**
+ * Watches the sizes of MQTT packets in a stream of bytes. The client buffers a packet of any size before it delivers it;
+ * a single module must not be able to fill the memory.
+ * @param onTooLarge called once, as soon as the header of a larger packet has arrived
+ */
+export function watchPacketSizes(maxBytes: number, onTooLarge: (bytes: number) => void): (chunk: Buffer) => void {
+  // Packet: one byte for the type; the length of the rest, 7 bits per byte, lowest first; the rest
+  let state: 'type' | 'length' | 'rest' | 'over' = 'type';
+  let [length, factor] = [0, 1];
+
+  return (chunk) => {
+    for (let at = 0; at < chunk.length && state !== 'over'; ) {
+      if (state === 'rest') {
+        const skipped = Math.min(length, chunk.length - at);
+        length -= skipped;
+        at += skipped;
+      } else {
+        const byte = chunk[at] ?? 0;
+        at += 1;
+        if (state === 'type') {
+          [state, length, factor] = ['length', 0, 1];
+          continue;
+        }
+        length += (byte & 0x7f) * factor;
+        factor *= 128;
+        if (byte >= 0x80) continue;
+        state = 'rest';
+        if (length > maxBytes) {
+          state = 'over';
+          onTooLarge(length);
+          return;
+        }
+      }
+      if (state === 'rest' && length === 0) state = 'type';
+    }
+  };
+}

@@ -1,4 +1,4 @@
-import type { Module } from '../configuration/moduleSchema.ts';
+import type { Module } from '../configuration/schema.ts';
 
 /** The module that gets an invocation: the owner of the object, or a gateway that serves it (M10). */
 export interface Route {
@@ -43,5 +43,48 @@ export function createRouter(modules: readonly Module[]): FindRoute {
       if (route) return route;
     }
     return undefined;
+  };
+}
+
+export type ReplyTopics = ReturnType<typeof createReplyTopics>;
+
+/**
+ * The topics on which replies may come: those of the configuration, and of invocations that began with an earlier one (M10).
+ * @param onChange called when topics have come or gone
+ */
+export function createReplyTopics(modules: readonly Module[], onChange: () => void) {
+  const idByTopic = (some: readonly Module[]) =>
+    new Map(some.map(({ id, topics_methods_out }) => [topics_methods_out, id]));
+  let used = idByTopic(modules);
+  const held = new Map<string, { readonly moduleId: string; holds: number }>();
+
+  return {
+    /** Sets those of the configuration. */
+    use(next: readonly Module[]) {
+      used = idByTopic(next);
+      onChange();
+    },
+    /** Keeps those of the modules until the release. */
+    hold(some: readonly Module[]) {
+      for (const { id, topics_methods_out: topic } of some) {
+        const entry = held.get(topic) ?? { moduleId: id, holds: 0 };
+        entry.holds += 1;
+        held.set(topic, entry);
+      }
+      return () => {
+        for (const { topics_methods_out: topic } of some) {
+          const entry = held.get(topic);
+          if (!entry) continue;
+          entry.holds -= 1;
+          if (entry.holds > 0) continue;
+          held.delete(topic);
+          if (!used.has(topic)) onChange();
+        }
+      };
+    },
+    /** Undefined for a topic that is not among them. */
+    moduleOf: (topic: string): string | undefined => used.get(topic) ?? held.get(topic)?.moduleId,
+    /** A copy. */
+    all: (): readonly string[] => [...new Set([...used.keys(), ...held.keys()])],
   };
 }

@@ -12,7 +12,7 @@ import type { Stamps } from 'telemetry/files/stamps.ts';
 import { expect, vi } from 'vitest';
 import { readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
-import { createLog } from '../../../edge/src/operations/log.ts';
+import { createLog } from '../../../edge/src/observing/log.ts';
 import { type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { Failure } from '../../../src/methods/failure.ts';

@@ -1,13 +1,11 @@
-import type { Module } from '../../../edge/src/configuration/moduleSchema.ts';
+import type { Module } from '../../../edge/src/configuration/schema.ts';
 import type { FileInputs } from '../../../edge/src/files/fileInputs.ts';
-import { createConcurrencyLimit } from '../../../edge/src/invocations/concurrencyLimit.ts';
-import { createProxy } from '../../../edge/src/invocations/proxy.ts';
-import { createMeter } from '../../../edge/src/metrics/metrics.ts';
+import { createConcurrencyLimit, createProxy } from '../../../edge/src/invocations/proxy.ts';
 import type { BrokerConnection } from '../../../edge/src/modules/brokerConnection.ts';
-import { createDroppedReplies } from '../../../edge/src/modules/droppedReplies.ts';
-import { createReplyTopics } from '../../../edge/src/modules/replyTopics.ts';
-import { createRouter } from '../../../edge/src/modules/routing.ts';
-import { createLog } from '../../../edge/src/operations/log.ts';
+import { createDroppedReplies } from '../../../edge/src/modules/messages.ts';
+import { createReplyTopics, createRouter } from '../../../edge/src/modules/routing.ts';
+import { createLog } from '../../../edge/src/observing/log.ts';
+import { createMeter } from '../../../edge/src/observing/metrics.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';

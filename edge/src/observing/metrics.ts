@@ -1,4 +1,6 @@
 import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
+import { createMeter as createMeterOf, type Meter as MeterOf, type MeterWithReadings } from 'telemetry/meter.ts';
+import { processMetrics } from 'telemetry/processMetrics.ts';
 
 const module = open('device_messaging.module', 'the module, as in the configuration; absent when none was found');
 const peer = closed('device_messaging.peer', 'the hub, or the broker of the device', ['hub', 'broker']);
@@ -99,3 +101,11 @@ export const edgeMetrics = {
     ]),
   ),
 } as const;
+
+/** Every metric of the edge proxy, by its name in OpenTelemetry. The names are an interface: dashboards and alerts use them (D95). */
+export const metrics = { ...edgeMetrics, ...processMetrics } as const;
+
+/** What the parts of the edge proxy record. */
+export type Meter = MeterOf<typeof metrics>;
+
+export const createMeter = (): MeterWithReadings<typeof metrics> => createMeterOf(metrics);
