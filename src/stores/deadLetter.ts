@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Generation, type HubEvent, type Origin, textProperties } from '../protocol/event.ts';
-import { jsonOf } from './textFiles.ts';
+import { jsonOf } from './directories.ts';
 
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */
 export interface DeadLetter {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { type CheckpointStore, isSequenceNumber } from './checkpointStore.ts';
-import { type Contents, createMemoryStore } from './memoryCheckpoints.ts';
-import { ForeignFile, jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './textFiles.ts';
+import type { Progress } from '../engine/progressTracker.ts';
+import { type CheckpointStore, isSequenceNumber, type Ownership, progressOf } from './checkpointStore.ts';
+import { ForeignFile, jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 /*
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
@@ -152,5 +152,56 @@ export function createFileStore(directory: string, place: string): CheckpointSto
     progress: async (partition) => (await store()).progress(partition),
     checkpoints: async () => (await store()).checkpoints(),
     writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
+  };
+}
+
+/** The content of the store, in a form that can be saved. */
+export interface Contents {
+  readonly ownerships: readonly Ownership[];
+  readonly progress: readonly { readonly partition: string; readonly progress: Progress }[];
+}
+
+/**
+ * In this process's memory.
+ * @param contents to begin with; the progress of a partition is checked when that partition is opened
+ * @param keep saves the contents after a change of progress or owner; returns false when another process owns the file
+ * @param where names the checkpoint of a partition for an operator
+ */
+export function createMemoryStore(
+  contents: Contents = { ownerships: [], progress: [] },
+  keep: (contents: Contents) => Promise<boolean> = async () => true,
+  where = (partition: string) => `of partition ${partition}`,
+): CheckpointStore {
+  const ownerships = new Map(contents.ownerships.map((one) => [one.partition, one]));
+  const progress = new Map(contents.progress.map((one) => [one.partition, one.progress]));
+  const all = (): Contents => ({
+    ownerships: [...ownerships.values()],
+    progress: Array.from(progress, ([partition, one]) => ({ partition, progress: one })),
+  });
+
+  return {
+    ownerships: async () => [...ownerships.values()],
+    async change(seen, next) {
+      const current = ownerships.get(next.partition);
+      if (current?.etag !== seen?.etag) return undefined;
+      const record = { ...next, etag: randomUUID() };
+      ownerships.set(next.partition, record);
+      const isToBeSaved = current?.epoch !== next.epoch || current.begun !== next.begun;
+      if (isToBeSaved && !(await keep(all()))) return undefined;
+      return record;
+    },
+    async progress(partition) {
+      const stored = progress.get(partition);
+      return stored === undefined ? undefined : progressOf(stored, where(partition));
+    },
+    checkpoints: async () => [...progress.keys()].map((partition) => ({ partition, where: where(partition) })),
+    async writeProgress({ partition, owner, epoch }, next) {
+      const record = ownerships.get(partition);
+      if (record?.owner !== owner || record.epoch !== epoch) return false;
+      const current = progress.get(partition);
+      if (current && current.sequenceNumber > next.sequenceNumber) return true;
+      progress.set(partition, next);
+      return keep(all());
+    },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type LetterInfo, type LetterStorage, mostLetterBytes } from './deadLetter.ts';
-import { makeFolder, makingAgain, readBounded, replaceFile } from './textFiles.ts';
+import { makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 const suffix = '.json';
 const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);

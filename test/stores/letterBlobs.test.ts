@@ -178,7 +178,7 @@ describe('the store of the settings', () => {
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
-    const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
+    const { openDeadLetters } = await import('../../src/stores/open.ts');
     const given = {
       BACKENDS_TOKEN: 't',
       STORE: 'blob',
@@ -198,7 +198,7 @@ describe('the store of the settings', () => {
       return { ContainerClient };
     });
     try {
-      const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
+      const { openDeadLetters } = await import('../../src/stores/open.ts');
       const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
       const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { storedPositions } from '../../src/operations/checkHub.ts';
 import { readSettings } from '../../src/settings/config.ts';
-import { openStore } from '../../src/stores/openCheckpoints.ts';
+import { openStore } from '../../src/stores/open.ts';
 import { takeOver } from '../hub/support/claims.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 
@@ -49,7 +49,7 @@ describe('the store of the settings', () => {
       return { ContainerClient };
     });
     try {
-      const fresh = await import('../../src/stores/openCheckpoints.ts');
+      const fresh = await import('../../src/stores/open.ts');
       await fresh.openStore(readSettings(environment({}), directory));
       expect(loaded).toEqual([]);
       const blob = { STORE: 'blob', STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
