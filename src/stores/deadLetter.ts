@@ -32,7 +32,7 @@ export interface LetterStorage {
   entries(folder?: string): Promise<LetterInfo[]>;
   /**
    * Undefined when it does not exist.
-   * @throws ForeignFile when it is longer than any dead letter
+   * @throws UnreadableDeadLetter when it is longer than any dead letter
    */
   read(id: string): Promise<string | undefined>;
   /** Atomic; replaces an existing text. */
@@ -44,7 +44,7 @@ export interface LetterStorage {
 /** More than a message of the hub's greatest size takes, however it is escaped. */
 export const mostLetterBytes = 8 * 1024 * 1024;
 
-/** The stored text is no dead letter, or an incomplete one. The message does not quote it (G5). */
+/** What is stored is no dead letter, or an incomplete one. The message does not quote it (G5). */
 export class UnreadableDeadLetter extends Error {
   override readonly name = 'UnreadableDeadLetter';
 }

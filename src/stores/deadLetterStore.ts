@@ -15,7 +15,6 @@ import {
   print,
   UnreadableDeadLetter,
 } from './deadLetter.ts';
-import { ForeignFile } from './directories.ts';
 
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
 export class LetterRefused extends Error {
@@ -204,7 +203,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
      */
     async read(id: string): Promise<DeadLetter | undefined> {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
-      const text = await (await opened()).read(id).catch(unreadableIfForeign);
+      const text = await (await opened()).read(id);
       return text === undefined ? undefined : parse(text, id);
     },
     /** No error when it does not exist. Does not ask the storage when this process knows that it has none (D281). */
@@ -247,10 +246,6 @@ function printed(letter: DeadLetter, { maxBytes }: DeadLetterLimits): readonly [
 function refusedIfContent(error: Error): never {
   if (!refusesContent(error)) throw error;
   throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause: error });
-}
-
-function unreadableIfForeign(error: Error): never {
-  throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;
 }
 
 /** How many dead letters there are, and their bytes together. */

@@ -102,22 +102,17 @@ function notPermitted(folder: string, code: string): string {
 
 const lastExisting = (path: string): string => (existsSync(path) ? path : lastExisting(dirname(path)));
 
-/** The service has not written what is stored under this name; it was not read whole. */
-export class ForeignFile extends Error {
-  override readonly name = 'ForeignFile';
-}
-
 /**
- * The text of a file, unless it is longer than any of ours, or no file: a pipe would be waited for without end.
- * @throws ForeignFile, or the error of the file system
+ * The text of a file.
+ * @param refused thrown when it is longer than any of ours, or no file: a pipe would be waited for without end
  */
-export function readBounded(path: string, mostBytes: number): string {
+export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(file);
-    if (!found.isFile()) throw new ForeignFile(`${path} is no file`);
+    if (!found.isFile()) throw refused(`${path} is no file`);
     if (found.size > mostBytes)
-      throw new ForeignFile(`${path} has ${found.size} bytes, over the ${mostBytes} that it may have`);
+      throw refused(`${path} has ${found.size} bytes, over the ${mostBytes} that it may have`);
     return readFileSync(file, 'utf8');
   } finally {
     closeSync(file);

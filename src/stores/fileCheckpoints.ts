@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { lazy, singleFlight } from '../concurrency/waiting.ts';
 import type { Progress } from '../engine/progressTracker.ts';
 import { type CheckpointStore, isSequenceNumber, type Ownership, progressOf } from './checkpointStore.ts';
-import { ForeignFile, jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
+import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 // Checkpoints in this process's memory, and in one file.
 
@@ -123,9 +123,8 @@ const damaged = (what: string) => new Error(`${what}; mend it, or move it away t
 
 function textOf(path: string): string | undefined {
   try {
-    return readBounded(path, mostBytes);
+    return readBounded(path, mostBytes, (problem) => damaged(`${problem}: it is no checkpoint file`));
   } catch (error) {
-    if (error instanceof ForeignFile) throw damaged(`${error.message}: it is no checkpoint file`);
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }

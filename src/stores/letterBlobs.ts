@@ -1,7 +1,6 @@
 import { atMost } from '../concurrency/waiting.ts';
 import type { ContainerAccess } from './account.ts';
-import { type LetterStorage, mostLetterBytes } from './deadLetter.ts';
-import { ForeignFile } from './directories.ts';
+import { type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
 import { type BlobLimits, createLabelledBlobs } from './labelledBlobs.ts';
 
 /** Less than the time limit for parking a dead letter. */
@@ -28,7 +27,7 @@ export function createBlobs({
     async read(id) {
       const { content } = (await inTurn(() => blobs.read(id, mostLetterBytes))) ?? {};
       if (content && content.length > mostLetterBytes)
-        throw new ForeignFile(`the blob ${id}${suffix} has more than ${mostLetterBytes} bytes`);
+        throw new UnreadableDeadLetter(`the blob ${id}${suffix} has more than ${mostLetterBytes} bytes`);
       return content?.toString();
     },
     write(id, text) {

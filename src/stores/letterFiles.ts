@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type LetterInfo, type LetterStorage, mostLetterBytes } from './deadLetter.ts';
+import { type LetterInfo, type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
 import { makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 const suffix = '.json';
@@ -62,7 +62,7 @@ export function createDirectory(directory: string): LetterStorage {
     },
     async read(id) {
       try {
-        return readBounded(pathOf(id), mostLetterBytes);
+        return readBounded(pathOf(id), mostLetterBytes, (problem) => new UnreadableDeadLetter(problem));
       } catch (error) {
         return unlessMissing(error as NodeJS.ErrnoException);
       }
