@@ -153,9 +153,7 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
   };
 }
 
-type Writer = Pick<Ownership, 'owner' | 'epoch'>;
-
-const isSame = (a: Writer, b: Writer): boolean => a.owner === b.owner && a.epoch === b.epoch;
+const isSame = (a: Omit<LeaseHolder, 'partition'>, b: typeof a): boolean => a.owner === b.owner && a.epoch === b.epoch;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;

@@ -20,8 +20,8 @@ export interface BlobContent {
   readonly content?: string;
 }
 
-/** `verbMs`: that of a verb, and of each page of a listing. `pageBlobs`: most blobs in one. */
-export type BlobLimits = CallLimits & { readonly verbMs: number; readonly pageBlobs?: number };
+/** `verbMs`: that of a verb, and of each page of a listing. */
+export type BlobLimits = CallLimits & { readonly verbMs: number };
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
@@ -36,9 +36,8 @@ const mark = 'mark';
  * @param suffix of all blobs, and not of their names here
  */
 export function createLabelledBlobs(access: ContainerAccess, storage: string, limits: BlobLimits, suffix = '') {
-  const { verbMs, pageBlobs } = limits;
   /** That of a verb which begins now. */
-  const deadline = () => performance.now() + verbMs;
+  const deadline = () => performance.now() + limits.verbMs;
   const { client, attempt, ensureContainer } = openContainer(access, storage, limits);
   const blobOf = (name: string) => client().getBlockBlobClient(`${name}${suffix}`);
   let aheadMs = 0;
@@ -66,23 +65,22 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
       const found: (LabelledBlob & { readonly bytes: number })[] = [];
       let from: string | undefined;
       do {
-        const start = { ...(pageBlobs && { maxPageSize: pageBlobs }), ...(from && { continuationToken: from }) };
+        const start = from === undefined ? {} : { continuationToken: from };
         const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', deadline(), async (abortSignal) => {
-          const options = { prefix, includeMetadata: true, abortSignal };
-          return (await client().listBlobsFlat(options).byPage(start).next()).value;
+          const listing = client().listBlobsFlat({ prefix, includeMetadata: true, abortSignal });
+          return (await listing.byPage(start).next()).value;
         });
         observeServerTime(page.date);
-        for (const { name, metadata = {}, properties } of page.segment.blobItems) {
+        for (const { name, metadata: labels = {}, properties } of page.segment.blobItems) {
           if (!name.endsWith(suffix)) continue;
           found.push({
-            name: name.slice(0, name.length - suffix.length),
-            labels: metadata,
+            ...{ name: name.slice(0, name.length - suffix.length), labels },
             etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
             modifiedAt: properties.lastModified.getTime(),
             bytes: properties.contentLength ?? 0,
           });
         }
-        from = page.continuationToken;
+        from = page.continuationToken || undefined; // empty after the last page
       } while (from);
       return found;
     },

@@ -26,9 +26,9 @@ function strikeOnce(account: ReturnType<typeof memoryAccount>, asked: RegExp, fa
 const limits = { attemptMs: 4_000, attempts: 2, pauseMs: 1, verbMs: 12_000 };
 
 describe('dead letters in an account', () => {
-  const open = (pageBlobs = 5_000) => {
-    const account = memoryAccount();
-    const place = createBlobs({ account: account.access, container: 'c', limits: { ...limits, pageBlobs } });
+  const open = (pageSize = 5_000) => {
+    const account = Object.assign(memoryAccount(), { pageSize });
+    const place = createBlobs({ account: account.access, container: 'c', limits });
     return { account, place, letters: lettersIn(place) };
   };
   const ids = [1, 2, 3, 4, 5].map((number) => idOf(letter(number)));

@@ -28,8 +28,7 @@ afterEach(() => {
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given: typeof limits & { readonly pageBlobs?: number } = patient) =>
-  createBlobs({ account: storage.at(proxy.port), container, limits: given });
+const open = (given = patient) => createBlobs({ account: storage.at(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
@@ -49,14 +48,6 @@ describe('the container of dead letters', () => {
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));
     expect(await allLetters(lettersIn(open()))).toHaveLength(1);
-  });
-
-  it('is listed page by page', async () => {
-    const letters = lettersIn(open({ ...patient, pageBlobs: 2 }));
-    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
-    proxy.seen.length = 0;
-    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
-    expect(proxy.seen.filter((request) => request.includes('comp=list'))).toHaveLength(3);
   });
 
   it.each(['lose', 503] as const)('is retried after a transient failure: %s', async (trouble) => {
