@@ -89,11 +89,7 @@ function causeOf(error: unknown): string {
 }
 
 /** What the platform should have given the process for its identity, and has not: one sentence for each fault (D365). */
-export function missingOfPlatform(
-  { kind, clientId }: Settings['identity'],
-  env: NodeJS.ProcessEnv,
-  isReadable = canRead,
-): string[] {
+export function missingOfPlatform({ kind, clientId }: Settings['identity'], env: NodeJS.ProcessEnv): string[] {
   if (kind !== 'workload') return [];
   const needed = ['AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE', ...(clientId === '' ? ['AZURE_CLIENT_ID'] : [])];
   const missing = needed.filter((name) => !env[name]);
@@ -102,7 +98,7 @@ export function missingOfPlatform(
     ...missing.map(
       (name) => `identity.kind: IDENTITY=workload needs ${name}, which the platform sets for a service account`,
     ),
-    ...(file !== '' && !isReadable(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
+    ...(file !== '' && !canRead(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
   ];
 }
 
