@@ -12,7 +12,7 @@ import { addSecret, readSecretFileLater, refuseUnfit, type SecretFile, secretFil
 import { settingIn } from '../settings/table.ts';
 
 /** A secret in a file, which can change while the program runs (D397). */
-export interface RotatingSecret {
+interface RotatingSecret {
   current(): string;
   /**
    * The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never

@@ -30,7 +30,7 @@ import {
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-export interface BlobStoreOptions extends ContainerAccess {
+interface BlobStoreOptions extends ContainerAccess {
   /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
   readonly namespace: string;
   readonly hub: string;

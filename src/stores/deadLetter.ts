@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Generation, type HubEvent, type Origin, textProperties } from '../protocol/event.ts';
+import { type Arrival, textProperties } from '../protocol/event.ts';
 import { jsonOf } from './directories.ts';
 
+/** A message, and how often it has been parked before. */
+export type ParkableMessage = Omit<Arrival, 'redelivered'>;
+
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */
-export interface DeadLetter {
-  readonly deviceId: string;
-  readonly generation: Generation;
-  readonly origin: Origin;
-  readonly event: HubEvent;
+export interface DeadLetter extends ParkableMessage {
   readonly code: string;
   readonly details: string;
   readonly parkedAt: Date;

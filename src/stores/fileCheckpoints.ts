@@ -10,7 +10,7 @@ import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './dir
 // Checkpoints in this process's memory, and in one file.
 
 /** The content of the store, in a form that can be saved. */
-export interface Contents {
+interface Contents {
   readonly ownerships: readonly Ownership[];
   readonly progress: readonly { readonly partition: string; readonly progress: Progress }[];
 }

@@ -4,13 +4,8 @@ import type { LogLines } from '../observing/log.ts';
 import type { Meter } from '../observing/meter.ts';
 import type { Troubles } from '../observing/troubles.ts';
 import type { Rejection } from '../protocol/rejection.ts';
-import { type DeadLetter, idOf } from './deadLetter.ts';
+import { idOf, type ParkableMessage } from './deadLetter.ts';
 import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';
-
-/** A message, and how often it has been parked before. */
-type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
-  readonly attempts?: number;
-};
 
 export interface ParkingOptions {
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
