@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { openDeadLetters } from '../../src/stores/open.ts';
 import { serve } from '../backends/harness.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
@@ -169,7 +170,6 @@ describe('the store of the settings', () => {
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
-    const { openDeadLetters } = await import('../../src/stores/open.ts');
     const given = {
       BACKENDS_TOKEN: 't',
       STORE: 'blob',
@@ -179,25 +179,5 @@ describe('the store of the settings', () => {
     };
     await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
     expect(await lettersIn(open()).ids()).toEqual([id]);
-  });
-
-  it('loads the storage client only when a dead letter is stored in a blob', async () => {
-    const loaded: string[] = [];
-    vi.resetModules();
-    vi.doMock('@azure/storage-blob', () => {
-      loaded.push('@azure/storage-blob');
-      return { ContainerClient };
-    });
-    try {
-      const { openDeadLetters } = await import('../../src/stores/open.ts');
-      const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
-      const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
-      expect(loaded).toEqual([]);
-      await letters.park(letter(1));
-      expect(loaded).toEqual(['@azure/storage-blob']);
-    } finally {
-      vi.doUnmock('@azure/storage-blob');
-      vi.resetModules();
-    }
   });
 });

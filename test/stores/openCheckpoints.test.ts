@@ -41,7 +41,7 @@ describe('the store of the settings', () => {
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });
 
-  it('loads the storage client for blobs only', async () => {
+  it('loads the storage client for blobs only, and for dead letters not before one is stored', async () => {
     const loaded: string[] = [];
     vi.resetModules();
     vi.doMock('@azure/storage-blob', () => {
@@ -50,9 +50,10 @@ describe('the store of the settings', () => {
     });
     try {
       const fresh = await import('../../src/stores/open.ts');
-      await fresh.openStore(readSettings(environment({}), directory));
-      expect(loaded).toEqual([]);
       const blob = { STORE: 'blob', STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
+      await fresh.openStore(readSettings(environment({}), directory));
+      fresh.openDeadLetters(readSettings(environment(blob), directory), { warn() {} });
+      expect(loaded).toEqual([]);
       await fresh.openStore(readSettings(environment(blob), directory));
       expect(loaded).toEqual(['@azure/storage-blob']);
     } finally {
