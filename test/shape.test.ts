@@ -231,7 +231,7 @@ describe('the system clock', () => {
     'stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/reading/lookUp.ts': 'tells the hub when a signature expires',
     'stores/methodFiles.ts': 'tells the storage when a signature expires',
-    'stores/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
+    'stores/open.ts': 'compares it with the times of dead letters, which outlive the process',
     'stores/letterFiles.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'observing/diagnosis.ts': 'compares it with the time in a refusal',

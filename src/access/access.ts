@@ -1,6 +1,6 @@
 import { useProxies } from 'telemetry/network/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { type Account, accountOf, isNowhere, proxiesIn } from '../settings/derived.ts';
+import { type Account, isNowhere, proxiesIn } from '../settings/derived.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
 import { openSecretFiles, type Secret, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
 
@@ -41,10 +41,14 @@ export type Access = ReturnType<typeof accessOf>;
  */
 export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   const { identity: own, hub, backends, store, admin } = settings;
-  const identity = createIdentity({ settings: own, troubles: telling?.troubles });
+  const identity = createIdentity(own, telling?.troubles);
   const secrets = openSecretFiles(settings, telling);
   if (settings.network) followProxies(settings.network, secrets);
-  const accountFor = (of: AccountUse): Account => accountOf({ ...nowhere, ...settings[of] }, store);
+  /** That of its own, or that of all stores. */
+  function accountFor(of: AccountUse) {
+    const ofOwn: Account = { connectionString: '', accountUrl: '', ...settings[of] };
+    return isNowhere(ofOwn) ? { ...store, group: 'store' } : { ...ofOwn, group: of };
+  }
   const scopes: Readonly<Record<BackendUse, string | undefined>> = {
     informationModel: backends.informationModelScope,
     typeRegistry: backends.typeRegistryScope,
@@ -69,22 +73,19 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
 
   return {
     /** For the events of the hub. */
-    events: (): EventsAccess =>
-      hub.eventsNamespace
-        ? {
-            namespace: hub.eventsNamespace,
-            eventHub: hub.eventsName ?? '',
-            credential: identity.tokensFor(own.eventsScope),
-          }
-        : (secrets.of('hub.eventsConnectionString') ?? hub.eventsConnectionString ?? ''),
+    events(): EventsAccess {
+      const { eventsNamespace: namespace, eventsName: eventHub = '', eventsConnectionString = '' } = hub;
+      return namespace
+        ? { namespace, eventHub, credential: identity.tokensFor(own.eventsScope) }
+        : (secrets.of('hub.eventsConnectionString') ?? eventsConnectionString);
+    },
     /** For replies and methods. */
     service: (): ServiceAccess =>
       hub.hostName === ''
         ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
         : { hostName: hub.hostName, credential: identity.tokensFor(own.hubScope) },
     account(of: AccountUse): AccountAccess {
-      const { connectionString, accountUrl } = accountFor(of);
-      const group = isNowhere({ ...nowhere, ...settings[of] }) ? 'store' : of;
+      const { connectionString, accountUrl, group } = accountFor(of);
       return accountUrl === ''
         ? (secrets.of(`${group}.connectionString`) ?? connectionString)
         : { url: accountUrl, credential: identity.tokensFor(own.storageScope) };
@@ -113,16 +114,14 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   };
 }
 
-const nowhere: Account = { connectionString: '', accountUrl: '' };
-
 /** A proxy can have a password: what begins after a change goes to it with the new one. */
 function followProxies(network: Settings['network'], secrets: SecretFiles): void {
-  const files = { httpsProxy: secrets.of('network.httpsProxy'), httpProxy: secrets.of('network.httpProxy') };
-  const { httpsProxy, httpProxy } = network;
-  const now = () => ({
-    ...network,
-    httpsProxy: files.httpsProxy?.current() ?? httpsProxy,
-    httpProxy: files.httpProxy?.current() ?? httpProxy,
-  });
-  for (const file of Object.values(files)) file?.onChange(() => useProxies(proxiesIn(now())));
+  const now = { ...network };
+  for (const name of ['httpsProxy', 'httpProxy'] as const) {
+    const file = secrets.of(`network.${name}`);
+    file?.onChange(() => {
+      now[name] = file.current();
+      useProxies(proxiesIn(now));
+    });
+  }
 }

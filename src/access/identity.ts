@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AccessToken, TokenCredential } from '@azure/identity';
 import { comingMoment } from '../concurrency/clocks.ts';
-import { within } from '../concurrency/waiting.ts';
+import { lazy, singleFlight, within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../observing/troubles.ts';
 import type { Settings } from '../settings/config.ts';
 
@@ -17,14 +17,6 @@ export class NoToken extends Error {
   override readonly name = 'NoToken';
 }
 
-interface IdentityOptions {
-  readonly settings: Settings['identity'];
-  /** Without them, nothing is logged. */
-  readonly troubles?: Troubles | undefined;
-  /** Replaces the platform. */
-  readonly open?: () => Promise<TokenCredential>;
-}
-
 const withinMs = 20_000;
 
 /** The clients renew a token two minutes before its end, or at two thirds of its life; they get a new one by then. */
@@ -35,29 +27,28 @@ const lastMs = 3 * 60_000;
 /**
  * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, when the
  * first token is wanted.
+ * @param troubles without them, nothing is logged
+ * @param open replaces the platform
  */
-export function createIdentity({ settings, troubles, open }: IdentityOptions) {
-  const load = open ?? (async () => (await import('./platform.ts')).platformCredential(settings));
-  let credential: Promise<TokenCredential> | undefined;
+export function createIdentity(
+  settings: Settings['identity'],
+  troubles?: Troubles,
+  open: () => Promise<TokenCredential> = async () => (await import('./platform.ts')).platformCredential(settings),
+) {
+  const credential = lazy(open);
   const known = new Map<string, ScopedTokens>();
 
   async function ask(scope: string): Promise<AccessToken> {
-    credential ??= load();
-    const opened = await credential.catch((error) => {
-      credential = undefined;
-      throw error;
-    });
-    const token = await within(opened.getToken(scope), withinMs);
+    const token = await within((await credential()).getToken(scope), withinMs);
     if (token === null) throw new Error('an empty answer');
     return token;
   }
 
   function tokensOf(scope: string): ScopedTokens {
     let current: { readonly token: AccessToken; readonly ends: number; readonly due: number } | undefined;
-    let pending: Promise<AccessToken> | undefined;
     const source = `tokens for ${scope}`;
 
-    async function renew(): Promise<AccessToken> {
+    const renew = singleFlight(async () => {
       try {
         const token = await ask(scope);
         const { expiresOnTimestamp, refreshAfterTimestamp = expiresOnTimestamp } = token;
@@ -67,23 +58,17 @@ export function createIdentity({ settings, troubles, open }: IdentityOptions) {
         return token;
       } catch (error) {
         const cause = causeOf(error);
-        const diagnosis = { setting: 'IDENTITY', cause };
-        const fields = { scope };
-        troubles?.raise(source, { level: 'warn', message: 'the identity gets no token', fields, diagnosis, still });
+        const [fields, diagnosis] = [{ scope }, { setting: 'IDENTITY', cause }];
+        const trouble = { level: 'warn', message: 'the identity gets no token', fields, diagnosis } as const;
+        troubles?.raise(source, { ...trouble, still: () => ({}) });
         if (current !== undefined && current.ends - performance.now() > lastMs) return current.token;
         throw new NoToken(`the identity gets no token: ${cause}`);
       }
-    }
+    });
 
     return {
       scope,
-      async getToken() {
-        if (current !== undefined && performance.now() < current.due) return current.token;
-        pending ??= renew().finally(() => {
-          pending = undefined;
-        });
-        return pending;
-      },
+      getToken: async () => (current !== undefined && performance.now() < current.due ? current.token : renew()),
     };
   }
 
@@ -97,8 +82,6 @@ export function createIdentity({ settings, troubles, open }: IdentityOptions) {
   };
 }
 
-const still = () => ({});
-
 /** One line: the library explains at length. */
 function causeOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
@@ -106,11 +89,7 @@ function causeOf(error: unknown): string {
 }
 
 /** What the platform should have given the process for its identity, and has not: one sentence for each fault (D365). */
-export function missingOfPlatform(
-  { kind, clientId }: Settings['identity'],
-  env: NodeJS.ProcessEnv,
-  isReadable = canRead,
-): string[] {
+export function missingOfPlatform({ kind, clientId }: Settings['identity'], env: NodeJS.ProcessEnv): string[] {
   if (kind !== 'workload') return [];
   const needed = ['AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE', ...(clientId === '' ? ['AZURE_CLIENT_ID'] : [])];
   const missing = needed.filter((name) => !env[name]);
@@ -119,7 +98,7 @@ export function missingOfPlatform(
     ...missing.map(
       (name) => `identity.kind: IDENTITY=workload needs ${name}, which the platform sets for a service account`,
     ),
-    ...(file !== '' && !isReadable(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
+    ...(file !== '' && !canRead(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
   ];
 }
 

@@ -29,5 +29,3 @@ export function platformCredential({ kind, clientId, authorityHost }: Settings['
       throw new Error('there is no IDENTITY');
   }
 }
-
-export type { TokenCredential };

@@ -1,14 +1,18 @@
-import { stampsNow } from 'telemetry/files/stamps.ts';
-import { watchFiles } from 'telemetry/files/watchFiles.ts';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
+import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
 import { within } from '../concurrency/waiting.ts';
 import type { LogLines } from '../observing/log.ts';
 import type { Troubles } from '../observing/troubles.ts';
+import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
 import { secretFiles } from '../settings/constants.ts';
 import { addSecret, readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secrets.ts';
 import { settingIn } from '../settings/table.ts';
 
 /** A secret in a file, which can change while the program runs (D397). */
-export interface RotatingSecret {
+interface RotatingSecret {
   current(): string;
   /**
    * The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never
@@ -58,15 +62,26 @@ export interface SecretFilesTelling {
   readonly troubles: Troubles;
 }
 
-/** The stamp of a file that is to be read at the next look, whether it changes or not. */
-const unseen = '';
+/** What is told of one file. */
+function tellingOf(source: string, setting: string, file: string, telling?: SecretFilesTelling) {
+  const fields = { setting, file };
+  return {
+    isChanged: () => telling?.log.info(fields, 'another secret was read from its file, and is in use'),
+    isWell: () => telling?.troubles.clear(source, 'the file of a secret can be used again', fields),
+    isUnusable(cause: string) {
+      const message = 'the file of a secret cannot be used: the last value stays';
+      telling?.troubles.raise(source, { level: 'warn', message, fields, diagnosis: { cause }, still: () => ({}) });
+    },
+  };
+}
+
+/** Files that are to be read at the next look, whether they change or not. */
+const unseen = (files: readonly string[]): Stamps => new Map(files.map((file) => [file, '']));
 
 /** A volume that does not answer holds up nothing. */
 const readMs = 5_000;
 /** A caller with a wrong token cannot have the file read more often. */
 const restMs = 1_000;
-
-const still = () => ({});
 
 export type SecretFiles = ReturnType<typeof openSecretFiles>;
 
@@ -77,20 +92,20 @@ export type SecretFiles = ReturnType<typeof openSecretFiles>;
 export function openSecretFiles(settings: object, telling?: SecretFilesTelling) {
   const files = secretFilesOf(settings);
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
-  const lookAll = async () => {
+  async function lookAll() {
     const stamps = await stampsNow(files.map(({ file }) => file));
     const looks = files.map(async ({ path, file }) => {
-      if ((await secrets.get(path)?.look()) === false) stamps.set(file, unseen); // it may be well without a change
+      if ((await secrets.get(path)?.look()) === false) stamps.set(file, ''); // it may be well without a change
     });
     await Promise.all(looks);
     return stamps;
-  };
+  }
   // None was known when the settings were read: a change in between would be missed otherwise.
-  const unknown = new Map(files.map(({ file }) => [file, unseen]));
+  const stamps = unseen(files.map(({ file }) => file));
   const watch =
     telling === undefined || files.length === 0
       ? undefined
-      : watchFiles({ stamps: unknown, everyMs: secretFiles.lookMs, onChange: lookAll });
+      : watchFiles({ stamps, everyMs: secretFiles.lookMs, onChange: lookAll });
   return {
     /** By the path of the setting; undefined for a secret that is in no file. */
     of: (path: string): RotatingSecret | undefined => secrets.get(path),
@@ -98,15 +113,10 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling) 
   };
 }
 
-function rotating(
-  one: SecretFile,
-  settings: object,
-  telling: SecretFilesTelling | undefined,
-): RotatingSecret & { look(): Promise<boolean> } {
+function rotating(one: SecretFile, settings: object, telling: SecretFilesTelling | undefined) {
   const { path, variable, file } = one;
   const first = String(settingIn({ ...settings }, path));
-  const source = `file of ${variable}`;
-  const fields = { setting: variable, file };
+  const told = tellingOf(`file of ${variable}`, variable, file, telling);
   const listeners = new Set<() => void>();
   let value = first;
   let reading: Promise<boolean> | undefined;
@@ -116,7 +126,7 @@ function rotating(
     if (next === value) return;
     addSecret(settings, path, next);
     value = next;
-    telling?.log.info(fields, 'another secret was read from its file, and is in use');
+    told.isChanged();
     for (const listener of listeners) listener();
   }
 
@@ -125,13 +135,11 @@ function rotating(
     try {
       const next = await within(readSecretFileLater(one), readMs);
       refuseUnfit(one, next, first);
-      telling?.troubles.clear(source, 'the file of a secret can be used again', fields);
+      told.isWell();
       take(next);
       return true;
     } catch (error) {
-      const diagnosis = { cause: (error as Error).message };
-      const message = 'the file of a secret cannot be used: the last value stays';
-      telling?.troubles.raise(source, { level: 'warn', message, fields, diagnosis, still });
+      told.isUnusable((error as Error).message);
       return false;
     }
   }
@@ -146,16 +154,94 @@ function rotating(
   return {
     current: () => value,
     look,
-    async renew(refused) {
+    async renew(refused: string) {
       if (value !== refused) return value;
       const isDue = performance.now() - renewedAt >= restMs;
       if (isDue) renewedAt = performance.now();
       if (isDue || reading !== undefined) await look();
       return value;
     },
-    onChange(listener) {
+    onChange(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
+
+/**
+ * Undefined when no certificate is configured.
+ * @throws ConfigurationError when it cannot be read or is invalid
+ */
+export function readCertificate(files: CertificateFiles): Certificate | undefined {
+  const { tlsCertificateFile, tlsKeyFile } = files;
+  if (tlsCertificateFile === '') return undefined;
+  try {
+    return valid(readFileSync(tlsCertificateFile, 'utf8'), readFileSync(tlsKeyFile, 'utf8'));
+  } catch (error) {
+    throw refusalOf(error, files);
+  }
+}
+
+/** @throws Error of TLS */
+function valid(cert: string, key: string): Certificate {
+  createSecureContext({ cert, key });
+  return { cert, key };
+}
+
+function refusalOf(error: unknown, { tlsCertificateFile }: CertificateFiles): ConfigurationError {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (path === undefined)
+    return new ConfigurationError([
+      `METHODS_TLS_CERTIFICATE_FILE: is not a PEM certificate, or does not match the key in METHODS_TLS_KEY_FILE (${code})`,
+    ]);
+  const variable = path === tlsCertificateFile ? 'METHODS_TLS_CERTIFICATE_FILE' : 'METHODS_TLS_KEY_FILE';
+  return new ConfigurationError([`${variable}: cannot be read (${code})`]);
+}
+
+/**
+ * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in the middle
+ * of a change, are not used.
+ * @param first the one that is in use; undefined: none is configured
+ * @param use takes another one for new connections
+ */
+export function watchCertificate(
+  files: CertificateFiles,
+  first: Certificate | undefined,
+  telling: SecretFilesTelling,
+  use: (certificate: Certificate) => void,
+): Pick<FileWatch, 'close'> {
+  if (first === undefined) return { close: () => {} };
+  const paths = [files.tlsCertificateFile, files.tlsKeyFile];
+  const told = tellingOf('certificate of the front door', 'METHODS_TLS_CERTIFICATE_FILE', paths[0] ?? '', telling);
+  let used = first;
+
+  return watchFiles({
+    stamps: unseen(paths),
+    everyMs: secretFiles.lookMs,
+    async onChange() {
+      const stamps = await stampsNow(paths);
+      try {
+        // Without waiting for the volume.
+        const [cert = '', key = ''] = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+        const found = valid(cert, key);
+        told.isWell();
+        if (cert === used.cert && key === used.key) return stamps;
+        used = found;
+        use(found);
+        told.isChanged();
+        return stamps;
+      } catch (error) {
+        told.isUnusable(refusalOf(error, files).message);
+        return unseen(paths);
+      }
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
-import { openPool } from '../access/pool.ts';
+import { openPool } from '../access/network.ts';
 import { saidOf, tooManyFiles } from '../observing/diagnosis.ts';
 import type { TransportFault } from '../protocol/vocabulary.ts';
 

@@ -72,6 +72,29 @@ export async function endsWithin(promise: Promise<unknown>, ms: number): Promise
   }
 }
 
+/** The work, once at a time: a call while it runs gets what that comes to. */
+export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+/** What `open` gives, opened at the first call; after a failure the next call opens it again. */
+export function lazy<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    opened ??= open().catch((error) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}
+
 /** Not that of `node:timers/promises`, which takes no part in virtual time. */
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 

@@ -5,8 +5,8 @@ import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { Span } from '../observing/span.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import { quoted } from '../protocol/rejection.ts';
+import type { StorageError } from '../stores/account.ts';
 import type { FileStorage, SignedFile, SignResult } from '../stores/methodFiles.ts';
-import type { StorageError } from '../stores/storageCalls.ts';
 import { Failure } from './failure.ts';
 
 interface FileInputsRequest {

@@ -9,7 +9,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { Certificate } from '../access/certificate.ts';
+import type { Certificate } from '../access/secretFiles.ts';
 import type { LogLines } from '../observing/log.ts';
 import { correlationForm } from './contract.ts';
 import { errorsOf, Failure, failureFrom } from './failure.ts';

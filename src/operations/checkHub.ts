@@ -24,7 +24,7 @@ import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { hubLoginOf, hubNameOf, isLookedUp } from '../settings/derived.ts';
 import { directoriesOf } from '../stores/directories.ts';
 import { checkpointPath, readCheckpointFile } from '../stores/fileCheckpoints.ts';
-import { hubPlaceOf, type StoreSettings } from '../stores/openCheckpoints.ts';
+import { hubPlaceOf, type StoreSettings } from '../stores/open.ts';
 import { failed } from './failed.ts';
 
 const [events, service, checkpoints] = ['event endpoint', 'service endpoint', 'checkpoints'];
@@ -109,9 +109,13 @@ export async function storedPositions(settings: StoreSettings): Promise<Readonly
   const { hub, data, store, checkpoints } = settings;
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind === 'blob') {
-    const { readPositions } = await import('../stores/blobCheckpoints.ts');
+    const { createBlobStore } = await import('../stores/blobCheckpoints.ts');
     const account = accessOf(settings).account('checkpoints');
-    return readPositions({ account, container: checkpoints.container, namespace, hub: name, consumerGroup });
+    const { container } = checkpoints;
+    const stored = createBlobStore({ account, container, namespace, hub: name, consumerGroup });
+    return new Map(
+      (await stored.checkpoints()).flatMap(({ partition, at }) => (at === undefined ? [] : [[partition, at]])),
+    );
   }
   const place = [endpoint, name, consumerGroup].join(' ');
   const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, place), place);

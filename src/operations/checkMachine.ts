@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { invocationLimits, mebibyte, mostBodies } from '../settings/constants.ts';
-import { usedDirectories } from '../stores/directories.ts';
-import { unusableDirectories } from '../stores/writable.ts';
+import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import { memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
 
 /** What this machine, or the container, gives and the settings may come to need. */

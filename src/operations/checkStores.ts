@@ -4,9 +4,8 @@ import { type AccountAccess, accessOf } from '../access/access.ts';
 import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { placeOf } from '../settings/derived.ts';
-import { containerIn } from '../stores/containerIn.ts';
+import { type CallLimits, openContainer, StorageError } from '../stores/account.ts';
 import { createFileStorage } from '../stores/methodFiles.ts';
-import { type CallLimits, createStorageCalls, StorageError } from '../stores/storageCalls.ts';
 import { failed } from './failed.ts';
 
 const limits: CallLimits = { attemptMs: 5_000, attempts: 2, pauseMs: 200 };
@@ -44,9 +43,8 @@ async function tryContainer(
   container: string,
   isOfCheckpoints: boolean,
 ): Promise<Finding[]> {
-  const tried = containerIn(account, container);
-  const { attempt, ensureContainer } = createStorageCalls(tried, what, limits);
-  const client = tried.client();
+  const { client: clientNow, attempt, ensureContainer } = openContainer({ account, container }, what, limits);
+  const client = clientNow();
   const by = performance.now() + trialMs;
   const path = `${folder}${randomUUID()}`;
   const blob = client.getBlockBlobClient(path);

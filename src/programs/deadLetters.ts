@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/useNetwork.ts';
+import { useNetwork } from '../access/network.ts';
 import { runCommand } from '../admin/commands.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { createLog } from '../observing/log.ts';
@@ -10,7 +10,7 @@ import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCom
 import { replayChosen } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { versionOfBuild } from '../settings/derived.ts';
-import { openDeadLetters } from '../stores/openDeadLetters.ts';
+import { openDeadLetters } from '../stores/open.ts';
 import { createHandling } from './handling.ts';
 
 /** The operator's command for dead letters. */

@@ -20,7 +20,7 @@ import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';
-import { openDeadLetters } from '../stores/openDeadLetters.ts';
+import { openDeadLetters } from '../stores/open.ts';
 
 /** All parts that handle a message from the hub or from the dead letters. */
 export interface Handling {

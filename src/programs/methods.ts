@@ -1,5 +1,5 @@
-import { readCertificate } from '../access/certificate.ts';
 import { missingOfPlatform } from '../access/identity.ts';
+import { readCertificate } from '../access/secretFiles.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
 import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';
 import { runProgram, takeNoArguments } from './program.ts';

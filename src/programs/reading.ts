@@ -21,7 +21,7 @@ import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
 import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
-import { openStore } from '../stores/openCheckpoints.ts';
+import { openStore } from '../stores/open.ts';
 import type { Handling } from './handling.ts';
 
 interface ReadingParts {

@@ -1,7 +1,6 @@
 import { missingOfPlatform } from '../access/identity.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
-import { usedDirectories } from '../stores/directories.ts';
-import { unusableDirectories } from '../stores/writable.ts';
+import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import { runProgram, takeNoArguments } from './program.ts';
 import { startService } from './service.ts';
 

@@ -1,4 +1,5 @@
 import type { Progress } from '../engine/progressTracker.ts';
+import type { ContainerAccess } from './account.ts';
 import {
   type CheckpointStore,
   isSequenceNumber,
@@ -7,7 +8,6 @@ import {
   progressOf,
   UnreadableCheckpoint,
 } from './checkpointStore.ts';
-import { type ContainerAccess, containerIn } from './containerIn.ts';
 import {
   type BlobContent,
   type BlobLimits,
@@ -30,7 +30,7 @@ import {
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-export interface BlobStoreOptions extends ContainerAccess {
+interface BlobStoreOptions extends ContainerAccess {
   /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
   readonly namespace: string;
   readonly hub: string;
@@ -50,22 +50,21 @@ const mostContentBytes = 4 * 1024 * 1024;
  * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
  * writes its epoch on the checkpoint, so that a late write of the last owner fails.
  */
-export function createBlobStore({ account, container, limits = defaultLimits, ...group }: BlobStoreOptions) {
-  const blobs = createLabelledBlobs(containerIn(account, container), 'checkpoint storage', limits);
-  const { deadline } = blobs;
-  const place = [group.namespace, group.hub, group.consumerGroup].join('/').toLowerCase();
+export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
+  const { namespace, hub, consumerGroup, limits = defaultLimits } = options;
+  const blobs = createLabelledBlobs(options, 'checkpoint storage', limits);
+  const place = [namespace, hub, consumerGroup].join('/').toLowerCase();
   const ownershipName = (partition: string) => `${place}/ownership/${partition}`;
   const checkpointName = (partition: string) => `${place}/checkpoint/${partition}`;
   /** The checkpoints as their readers have last written them, by partition. */
   const written = new Map<string, { readonly reader: LeaseHolder; readonly blob: LabelledBlob }>();
-  const read = (name: string, by: number) => blobs.read(name, mostContentBytes, by);
+  const read = (name: string, by?: number) => blobs.read(name, mostContentBytes, by);
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
   /** @param nameOf of the blobs that are listed */
-  async function list(nameOf: (partition: string) => string): Promise<[partition: string, blob: LabelledBlob][]> {
-    const [prefix, by] = [nameOf(''), deadline()];
-    const found = await blobs.list(prefix, () => by);
-    return found.map((blob) => [blob.name.slice(prefix.length), blob]);
+  async function list(nameOf: (partition: string) => string) {
+    const prefix = nameOf('');
+    return (await blobs.list(prefix)).map((blob) => [blob.name.slice(prefix.length), blob] as const);
   }
 
   /** @param once undefined when another writer was faster */
@@ -80,7 +79,9 @@ export function createBlobStore({ account, container, limits = defaultLimits, ..
     );
   }
 
-  async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, content: BlobContent, by: number) {
+  /** With the reader as its writer. */
+  async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, given: BlobContent, by: number) {
+    const content = { ...given, labels: { ...given.labels, owner: reader.owner, epoch: String(reader.epoch) } };
     const blob = await blobs.change(checkpointName(reader.partition), content, seen?.etag, by);
     if (blob === undefined) return undefined;
     written.set(reader.partition, { reader, blob });
@@ -92,7 +93,7 @@ export function createBlobStore({ account, container, limits = defaultLimits, ..
     racing(reader.partition, async (name) => {
       const current = await read(name, by);
       if (current === undefined || writerEpoch(current) >= reader.epoch) return true;
-      return write(reader, current, writerContent(current, reader), by);
+      return write(reader, current, { labels: current.labels }, by);
     });
 
   /** The current checkpoint, or `false` when the reader may not write it. */
@@ -107,12 +108,12 @@ export function createBlobStore({ account, container, limits = defaultLimits, ..
     return writerEpoch(checkpoint) > reader.epoch ? false : checkpoint;
   }
 
-  const store: CheckpointStore = {
+  return {
     ownerships: async () => (await list(ownershipName)).map(([partition, blob]) => recordOf(partition, blob)),
 
     async change(seen, next) {
       const { partition } = next;
-      const by = deadline();
+      const by = blobs.deadline();
       const changesReader = seen === undefined || !isSame(seen, next);
       if (changesReader) written.delete(partition);
       const isTaken = next.epoch !== seen?.epoch;
@@ -128,42 +129,31 @@ export function createBlobStore({ account, container, limits = defaultLimits, ..
     },
 
     async progress(partition) {
-      const blob = await read(checkpointName(partition), deadline());
+      const blob = await read(checkpointName(partition));
       return blob && readProgress(blob);
     },
 
     checkpoints: async () =>
-      (await list(checkpointName)).map(([partition, { name }]) => ({ partition, where: `the blob ${name}` })),
+      (await list(checkpointName)).map(([partition, blob]) => ({
+        partition,
+        where: `the blob ${blob.name}`,
+        at: sequenceNumberOf(blob),
+      })),
 
     async writeProgress(reader, next) {
-      const by = deadline();
+      const by = blobs.deadline();
       return racing(reader.partition, async (name) => {
         const seen = await current(reader, by);
         if (seen === false) return false;
         const isBehind = seen && (sequenceNumberOf(seen) ?? -1) > next.sequenceNumber;
         if (isBehind && writerEpoch(seen) === reader.epoch) return true;
-        return write(reader, seen, isBehind ? writerContent(seen, reader) : progressContent(next, reader, name), by);
+        return write(reader, seen, isBehind ? { labels: seen.labels } : contentOf(next, name), by);
       });
-    },
-  };
-
-  return {
-    ...store,
-    /** The sequence numbers of the checkpoints that have one, by partition. */
-    async positions(): Promise<ReadonlyMap<string, number>> {
-      const found = (await list(checkpointName)).map(
-        ([partition, blob]) => [partition, sequenceNumberOf(blob)] as const,
-      );
-      return new Map(found.filter((one): one is readonly [string, number] => one[1] !== undefined));
     },
   };
 }
 
-export const readPositions = (options: BlobStoreOptions) => createBlobStore(options).positions();
-
-type Writer = Pick<Ownership, 'owner' | 'epoch'>;
-
-const isSame = (a: Writer, b: Writer): boolean => a.owner === b.owner && a.epoch === b.epoch;
+const isSame = (a: Omit<LeaseHolder, 'partition'>, b: typeof a): boolean => a.owner === b.owner && a.epoch === b.epoch;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;
@@ -215,17 +205,10 @@ function readProgress(blob: WholeBlob): Progress {
 /** Epoch of the last writer of the checkpoint; 0 when that was another client. */
 const writerEpoch = (blob: LabelledBlob | undefined): number => epochOf(blob?.labels ?? {});
 
-function progressContent({ offset, completed, note, ...progress }: Progress, writer: Writer, of: string): BlobContent {
-  const position = { sequencenumber: String(progress.sequenceNumber), offset, of };
-  return { labels: { ...position, ...(note !== undefined && { note }), ...labelsOf(writer) }, content: completed };
-}
-
-/** Changes only the writer of the checkpoint. */
-const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobContent => ({
-  labels: { ...labels, ...labelsOf(writer) },
+const contentOf = ({ sequenceNumber, offset, completed, note }: Progress, of: string): BlobContent => ({
+  labels: { sequencenumber: String(sequenceNumber), offset, of, ...(note !== undefined && { note }) },
+  content: completed,
 });
-
-const labelsOf = ({ owner, epoch }: Writer) => ({ owner, epoch: String(epoch) });
 
 function wholeNumber(text: string | undefined): number | undefined {
   if (text === undefined || !/^-?\d{1,16}$/.test(text)) return undefined;

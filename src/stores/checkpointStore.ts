@@ -41,8 +41,13 @@ export interface CheckpointStore {
    * @throws UnreadableCheckpoint
    */
   progress(partition: string): Promise<Progress | undefined>;
-  /** The checkpoints of all partitions; `where` names one for an operator. */
-  checkpoints(): Promise<readonly { readonly partition: string; readonly where: string }[]>;
+  /**
+   * The checkpoints of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that
+   * cannot be read.
+   */
+  checkpoints(): Promise<
+    readonly { readonly partition: string; readonly where: string; readonly at?: number | undefined }[]
+  >;
   /**
    * Writes progress; ignores one that is behind what is written.
    * @returns false when another instance has claimed the partition: then nothing was written

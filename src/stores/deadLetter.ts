@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Generation, type HubEvent, type Origin, textProperties } from '../protocol/event.ts';
-import { jsonOf } from './textFiles.ts';
+import { type Arrival, textProperties } from '../protocol/event.ts';
+import { jsonOf } from './directories.ts';
+
+/** A message, and how often it has been parked before. */
+export type ParkableMessage = Omit<Arrival, 'redelivered'>;
 
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */
-export interface DeadLetter {
-  readonly deviceId: string;
-  readonly generation: Generation;
-  readonly origin: Origin;
-  readonly event: HubEvent;
+export interface DeadLetter extends ParkableMessage {
   readonly code: string;
   readonly details: string;
   readonly parkedAt: Date;
@@ -32,7 +31,7 @@ export interface LetterStorage {
   entries(folder?: string): Promise<LetterInfo[]>;
   /**
    * Undefined when it does not exist.
-   * @throws ForeignFile when it is longer than any dead letter
+   * @throws UnreadableDeadLetter when it is longer than any dead letter
    */
   read(id: string): Promise<string | undefined>;
   /** Atomic; replaces an existing text. */
@@ -44,7 +43,7 @@ export interface LetterStorage {
 /** More than a message of the hub's greatest size takes, however it is escaped. */
 export const mostLetterBytes = 8 * 1024 * 1024;
 
-/** The stored text is no dead letter, or an incomplete one. The message does not quote it (G5). */
+/** What is stored is no dead letter, or an incomplete one. The message does not quote it (G5). */
 export class UnreadableDeadLetter extends Error {
   override readonly name = 'UnreadableDeadLetter';
 }

@@ -1,4 +1,4 @@
-import { within } from '../concurrency/waiting.ts';
+import { lazy, singleFlight, within } from '../concurrency/waiting.ts';
 import { refusesContent, storeFieldsOf } from '../observing/diagnosis.ts';
 import type { LogLines } from '../observing/log.ts';
 import {
@@ -15,8 +15,6 @@ import {
   print,
   UnreadableDeadLetter,
 } from './deadLetter.ts';
-import { createKnownLetters, type DeadLetterLimits, excessOf, fitsQuota } from './letterLimits.ts';
-import { ForeignFile } from './textFiles.ts';
 
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
 export class LetterRefused extends Error {
@@ -30,30 +28,18 @@ export class LetterRefused extends Error {
   }
 }
 
-/** The dead-letter store (G4). */
-export interface DeadLetters {
-  /**
-   * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
-   * @throws LetterRefused when its device has as many as it may have (D280), and when it is too large; any other error when it
-   * cannot be written at the moment
-   */
-  park(letter: DeadLetter): Promise<void>;
-  /** All ids, or those of one device; each device's in hub order. */
-  ids(deviceId?: string): Promise<string[]>;
-  /**
-   * @returns undefined when it does not exist
-   * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
-   */
-  read(id: string): Promise<DeadLetter | undefined>;
-  /** No error when it does not exist. Does not ask the storage when this process knows that it has none (D281). */
-  remove(id: string): Promise<void>;
-  /** Lists the store, which other processes change too, and deletes what is too old or beyond the limits. */
-  tidy(): Promise<void>;
-  /** A session of the partition begins: its former owner may still be writing dead letters. */
-  takenOver(partition: string): void;
+export interface DeadLetterLimits {
+  /** Most dead letters of one device, and of all. */
+  readonly deviceLetters: number;
+  readonly maxLetters: number;
+  /** Most bytes of one device's dead letters, and of all. The newest one of a device may have more. */
+  readonly deviceBytes: number;
+  readonly maxBytes: number;
+  /** Older dead letters are deleted. */
+  readonly retentionMs: number;
 }
 
-export interface DeadLetterOptions {
+interface DeadLetterOptions {
   /** Opened at the first use. */
   readonly open: () => Promise<LetterStorage>;
   readonly limits: DeadLetterLimits;
@@ -73,7 +59,11 @@ const lookAgainMs = 60_000;
 /** More than it takes to park a message that a former owner had answered when it lost the partition. */
 const parkingMs = 20_000;
 
-export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
+
+/** The dead-letter store (G4). */
+export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions) {
+  const opened = lazy(open);
   /**
    * By partition, when the last of its former owners can write no more dead letters, as `performance.now()` (D281). Undefined until
    * its session has handled a message.
@@ -85,23 +75,13 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   let known = createKnownLetters();
   /** Ids that have changed during the listing. */
   let changing: Set<string> | undefined;
-  let looking: Promise<void> | undefined;
   /** Parking waits for it. */
   let room: Promise<void> = Promise.resolve();
-  let place: Promise<LetterStorage> | undefined;
   /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let knownSince = Number.NEGATIVE_INFINITY;
-  /** Parked since the last listing. */
-  let parked = { letters: 0, bytes: 0 };
-
-  function opened(): Promise<LetterStorage> {
-    place ??= open().catch((error) => {
-      place = undefined;
-      throw error;
-    });
-    return place;
-  }
+  /** Since the last listing. */
+  let parked = nothing;
 
   /** Settles as the work does. Later work runs even after a failure. */
   function inTurn(id: string, work: (place: LetterStorage) => Promise<void>): Promise<void> {
@@ -115,16 +95,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return turn;
   }
 
-  function knownAmong(ids: Iterable<string>): Pick<LetterInfo, 'id' | 'bytes'>[] {
-    return [...ids].flatMap((id) => {
-      const bytes = known.bytesOf(id);
-      return bytes === undefined ? [] : [{ id, bytes }];
-    });
-  }
-
   /** Until the next listing, the storage is asked. */
   function forget() {
-    known = createKnownLetters(knownAmong(turns.keys()));
+    known = createKnownLetters(known.among(turns));
     knownSince = Number.NEGATIVE_INFINITY;
   }
 
@@ -140,17 +113,17 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     log.warn({ err: failed.reason, ...storeFieldsOf(failed.reason) }, 'dead letters cannot be deleted');
   }
 
-  /** Lists the store, and deletes what is beyond the limits, but nothing that changes during the listing. */
-  async function list(): Promise<void> {
+  /** Deletes what is beyond the limits, but nothing that changes during the listing. */
+  const look = singleFlight(async () => {
     const began = performance.now();
     lookedAt = began;
-    parked = { letters: 0, bytes: 0 };
+    parked = nothing;
     const ours = new Set(turns.keys());
     changing = ours;
     try {
       const found = await (await opened()).entries();
       const others = found.filter((entry) => isOurs(entry) && !ours.has(entry.id));
-      known = createKnownLetters([...knownAmong(ours), ...others]);
+      known = createKnownLetters([...known.among(ours), ...others]);
       knownSince = began;
       await clear(excessOf(others, limits, now()));
     } catch (error) {
@@ -159,14 +132,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     } finally {
       changing = undefined;
     }
-  }
-
-  function look(): Promise<void> {
-    looking ??= list().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  }
+  });
 
   const lookUnasked = () =>
     look().catch((error) =>
@@ -178,74 +144,70 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     room = within(lookUnasked(), patienceMs).catch(() => undefined);
   }
 
-  function count(bytes: number): void {
-    parked.letters += 1;
-    parked.bytes += bytes;
-    const isDue =
-      parked.letters > limits.maxLetters * lookEveryShare || parked.bytes > limits.maxBytes * lookEveryShare;
-    if (isDue) makeRoom();
-  }
-
   const isUncounted = () => knownSince === Number.NEGATIVE_INFINITY;
-
-  /** Undefined without a session. Asked when the session has handled a message: the hub sends none to a former owner any more. */
-  function silentFrom(partition: string): number | undefined {
-    if (!silence.has(partition)) return undefined;
-    const silent = silence.get(partition) ?? performance.now() + parkingMs;
-    silence.set(partition, silent);
-    return silent;
-  }
+  const isLookDue = () => performance.now() - lookedAt > lookAgainMs;
 
   /** Only when a listing has begun after the last owner's writing has ended; begins one that is due. */
   function isKnownToBeAbsent(id: string): boolean {
-    const silent = silentFrom(partitionOfId(id));
-    if (silent === undefined || performance.now() < silent) return false;
+    const partition = partitionOfId(id);
+    if (!silence.has(partition)) return false;
+    // Its session has handled a message: the hub sends none to a former owner any more.
+    const silent = silence.get(partition) ?? performance.now() + parkingMs;
+    silence.set(partition, silent);
+    if (performance.now() < silent) return false;
     if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.has(id);
-    if (lookedAt < silent || performance.now() - lookedAt > lookAgainMs) void lookUnasked();
+    if (lookedAt < silent || isLookDue()) void lookUnasked();
     return false;
   }
 
+  /** Others may have deleted some of the device. */
   async function fitsStored(id: string, bytes: number): Promise<boolean> {
     const stored = await (await opened()).entries(folderOfId(id));
     if (stored.some((entry) => entry.id === id)) return true;
-    const own = createKnownLetters(stored.filter(isOurs)).ofDevice(folderOfId(id));
-    return fitsQuota(bytes, own, limits);
-  }
-
-  /**
-   * Others may have deleted some of the device. A store that cannot be listed takes dead letters beyond the quota.
-   * @throws LetterRefused
-   */
-  async function checkStored(id: string, bytes: number): Promise<void> {
-    if (await within(fitsStored(id, bytes), patienceMs).catch(() => true)) return;
-    throw new LetterRefused(
-      'the device has as many dead letters as one device may have, in number or in bytes',
-      'replay or delete dead letters of the device',
-    );
+    return fitsQuota(bytes, createKnownLetters(stored.filter(isOurs)).ofDevice(id), limits);
   }
 
   return {
-    async park(letter) {
+    /**
+     * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
+     * A store that cannot be listed takes dead letters beyond the quota of a device.
+     * @throws LetterRefused when its device has as many as it may have (D280), and when it is too large; any other error when it
+     * cannot be written at the moment
+     */
+    async park(letter: DeadLetter): Promise<void> {
       const id = idOf(letter);
       const [text, bytes] = printed(letter, limits);
-      if (isUncounted() && performance.now() - lookedAt > lookAgainMs) makeRoom();
+      if (isUncounted() && isLookDue()) makeRoom();
       await room;
-      if (!isUncounted() && !fitsQuota(bytes, known.ofDevice(folderOfId(id)), limits)) await checkStored(id, bytes);
+      const isBeyond = !isUncounted() && !fitsQuota(bytes, known.ofDevice(id), limits);
+      if (isBeyond && !(await within(fitsStored(id, bytes), patienceMs).catch(() => true)))
+        throw new LetterRefused(
+          'the device has as many dead letters as one device may have, in number or in bytes',
+          'replay or delete dead letters of the device',
+        );
       known.add(id, bytes); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
-      count(bytes);
+      parked = withOne(parked, bytes);
+      const isDue =
+        parked.letters > limits.maxLetters * lookEveryShare || parked.bytes > limits.maxBytes * lookEveryShare;
+      if (isDue) makeRoom();
     },
-    async ids(deviceId) {
-      const folder = deviceId === undefined ? undefined : folderOf(deviceId);
-      const found = await (await opened()).entries(folder);
+    /** All ids, or those of one device; each device's in hub order. */
+    async ids(deviceId?: string): Promise<string[]> {
+      const found = await (await opened()).entries(deviceId === undefined ? undefined : folderOf(deviceId));
       return found.map(({ id }) => id).sort();
     },
-    async read(id) {
+    /**
+     * @returns undefined when it does not exist
+     * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
+     */
+    async read(id: string): Promise<DeadLetter | undefined> {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
-      const text = await (await opened()).read(id).catch(unreadableIfForeign);
+      const text = await (await opened()).read(id);
       return text === undefined ? undefined : parse(text, id);
     },
-    async remove(id) {
+    /** No error when it does not exist. Does not ask the storage when this process knows that it has none (D281). */
+    async remove(id: string): Promise<void> {
       if (isKnownToBeAbsent(id)) return;
       const bytes = known.bytesOf(id) ?? 0;
       known.delete(id);
@@ -254,8 +216,10 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
         throw error;
       });
     },
+    /** Lists the store, which other processes change too, and deletes what is too old or beyond the limits. */
     tidy: look,
-    takenOver: (partition) => void silence.set(partition, undefined),
+    /** A session of the partition begins: its former owner may still be writing dead letters. */
+    takenOver: (partition: string): void => void silence.set(partition, undefined),
   };
 }
 
@@ -284,6 +248,69 @@ function refusedIfContent(error: Error): never {
   throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause: error });
 }
 
-function unreadableIfForeign(error: Error): never {
-  throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;
+/** How many dead letters there are, and their bytes together. */
+interface Amount {
+  readonly letters: number;
+  readonly bytes: number;
+}
+
+const nothing: Amount = { letters: 0, bytes: 0 };
+const withOne = ({ letters, bytes }: Amount, more: number): Amount => ({ letters: letters + 1, bytes: bytes + more });
+
+/**
+ * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
+ * their device, then those beyond the limits of all.
+ */
+export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits, now: number): string[] {
+  const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  const devices = new Map<string, Amount>();
+  let all = nothing;
+
+  function stays({ id, bytes, at }: LetterInfo): boolean {
+    if (now - at > limits.retentionMs) return false;
+    const device = withOne(devices.get(folderOfId(id)) ?? nothing, bytes);
+    devices.set(folderOfId(id), device);
+    if (device.letters > limits.deviceLetters) return false;
+    if (device.letters > 1 && device.bytes > limits.deviceBytes) return false;
+    all = withOne(all, bytes);
+    return all.letters <= limits.maxLetters && all.bytes <= limits.maxBytes;
+  }
+
+  return newestFirst
+    .filter((entry) => !stays(entry))
+    .map(({ id }) => id)
+    .reverse();
+}
+
+/** Whether a device may have one more of so many bytes. A first one always fits. */
+export const fitsQuota = (more: number, own: Amount, { deviceLetters, deviceBytes }: DeadLetterLimits): boolean =>
+  own.letters === 0 || (own.letters < deviceLetters && own.bytes + more <= deviceBytes);
+
+/** The dead letters of a store, as far as this process knows: some 130 bytes for each, and as much for each device. */
+function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'bytes'>> = []) {
+  const sizes = new Map<string, number>();
+  const devices = new Map<string, Amount>();
+  const ofDevice = (id: string): Amount => devices.get(folderOfId(id)) ?? nothing;
+
+  /** @param bytes of the one that replaces an earlier one of the same id; without it, that has gone */
+  function set(id: string, bytes?: number): void {
+    const [before, own] = [sizes.get(id), ofDevice(id)];
+    const letters = own.letters + Number(bytes !== undefined) - Number(before !== undefined);
+    if (letters === 0) devices.delete(folderOfId(id));
+    else devices.set(folderOfId(id), { letters, bytes: own.bytes + (bytes ?? 0) - (before ?? 0) });
+    if (bytes === undefined) sizes.delete(id);
+    else sizes.set(id, bytes);
+  }
+
+  for (const { id, bytes } of letters) set(id, bytes);
+  return {
+    /** Undefined when it is not known. */
+    bytesOf: (id: string) => sizes.get(id),
+    /** Those of the device that has this one. */
+    ofDevice,
+    among: (ids: Pick<ReadonlySet<string>, 'has'>) =>
+      [...sizes].flatMap(([id, bytes]) => (ids.has(id) ? [{ id, bytes }] : [])),
+    add: set,
+    delete: (id: string) => set(id),
+  };
 }

@@ -2,9 +2,63 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { type CheckpointStore, isSequenceNumber } from './checkpointStore.ts';
-import { type Contents, createMemoryStore } from './memoryCheckpoints.ts';
-import { ForeignFile, jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './textFiles.ts';
+import { lazy, singleFlight } from '../concurrency/waiting.ts';
+import type { Progress } from '../engine/progressTracker.ts';
+import { type CheckpointStore, isSequenceNumber, type Ownership, progressOf } from './checkpointStore.ts';
+import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
+
+// Checkpoints in this process's memory, and in one file.
+
+/** The content of the store, in a form that can be saved. */
+interface Contents {
+  readonly ownerships: readonly Ownership[];
+  readonly progress: readonly { readonly partition: string; readonly progress: Progress }[];
+}
+
+/**
+ * In this process's memory.
+ * @param contents to begin with; the progress of a partition is checked when that partition is opened
+ * @param keep saves the contents after a change of progress or owner; returns false when another process owns the file
+ * @param where names the checkpoint of a partition for an operator
+ */
+export function createMemoryStore(
+  contents: Contents = { ownerships: [], progress: [] },
+  keep: (contents: Contents) => Promise<boolean> = async () => true,
+  where = (partition: string) => `of partition ${partition}`,
+): CheckpointStore {
+  const ownerships = new Map(contents.ownerships.map((one) => [one.partition, one]));
+  const progress = new Map(contents.progress.map((one) => [one.partition, one.progress]));
+  const all = (): Contents => ({
+    ownerships: [...ownerships.values()],
+    progress: Array.from(progress, ([partition, one]) => ({ partition, progress: one })),
+  });
+
+  return {
+    ownerships: async () => [...ownerships.values()],
+    async change(seen, next) {
+      const current = ownerships.get(next.partition);
+      if (current?.etag !== seen?.etag) return undefined;
+      const record = { ...next, etag: randomUUID() };
+      ownerships.set(next.partition, record);
+      const isToBeSaved = current?.epoch !== next.epoch || current.begun !== next.begun;
+      if (isToBeSaved && !(await keep(all()))) return undefined;
+      return record;
+    },
+    async progress(partition) {
+      const stored = progress.get(partition);
+      return stored === undefined ? undefined : progressOf(stored, where(partition));
+    },
+    checkpoints: async () => [...progress.keys()].map((partition) => ({ partition, where: where(partition) })),
+    async writeProgress({ partition, owner, epoch }, next) {
+      const record = ownerships.get(partition);
+      if (record?.owner !== owner || record.epoch !== epoch) return false;
+      const current = progress.get(partition);
+      if (current && current.sequenceNumber > next.sequenceNumber) return true;
+      progress.set(partition, next);
+      return keep(all());
+    },
+  };
+}
 
 /*
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
@@ -69,9 +123,8 @@ const damaged = (what: string) => new Error(`${what}; mend it, or move it away t
 
 function textOf(path: string): string | undefined {
   try {
-    return readBounded(path, mostBytes);
+    return readBounded(path, mostBytes, (problem) => damaged(`${problem}: it is no checkpoint file`));
   } catch (error) {
-    if (error instanceof ForeignFile) throw damaged(`${error.message}: it is no checkpoint file`);
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
@@ -92,8 +145,6 @@ export function createFileStore(directory: string, place: string): CheckpointSto
   /** Drafts, and the separate completion maps of older versions. */
   const isLeftOver = (name: string) => name.startsWith(`${basename(path)}.`) && /\.(new|map)$/.test(name);
   let latest: Contents | undefined;
-  let writing: Promise<boolean> | undefined;
-  let taken: Promise<CheckpointStore> | undefined;
   const read = () => readCheckpointFile(path, place);
   read();
 
@@ -102,7 +153,7 @@ export function createFileStore(directory: string, place: string): CheckpointSto
 
   const isOurs = () => (read().keeper ?? keeper) === keeper;
 
-  async function replaceAll() {
+  const replaceAll = singleFlight(async () => {
     while (latest !== undefined) {
       const contents = latest;
       latest = undefined;
@@ -110,33 +161,22 @@ export function createFileStore(directory: string, place: string): CheckpointSto
       await replace(contents);
     }
     return true;
-  }
+  });
 
   /** Calls during a write share the next write. */
   function keep(contents: Contents): Promise<boolean> {
     latest = contents;
-    writing ??= replaceAll().finally(() => {
-      writing = undefined;
-    });
-    return writing;
+    return replaceAll();
   }
 
-  async function take(): Promise<CheckpointStore> {
+  const store = lazy(async () => {
     const { ownerships, progress } = read();
     const contents = { ownerships, progress };
     await replace(contents);
     const left = (await readdir(directory)).filter(isLeftOver);
     await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
     return createMemoryStore(contents, keep, (partition) => `${path}, partition ${partition}`);
-  }
-
-  const store = () => {
-    taken ??= take().catch((error) => {
-      taken = undefined;
-      throw error;
-    });
-    return taken;
-  };
+  });
 
   async function storeOfOurs() {
     const ours = await store();

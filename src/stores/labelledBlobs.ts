@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerListBlobFlatSegmentResponse } from '@azure/storage-blob';
-import type { Container } from './containerIn.ts';
-import { type CallLimits, createStorageCalls, isLease } from './storageCalls.ts';
+import { type CallLimits, type ContainerAccess, isLease, openContainer } from './account.ts';
 
 /** A blob without its content. */
 export interface LabelledBlob {
@@ -13,9 +12,7 @@ export interface LabelledBlob {
   readonly modifiedAt: number;
 }
 
-export interface WholeBlob extends LabelledBlob {
-  readonly content: Buffer;
-}
+export type WholeBlob = LabelledBlob & { readonly content: Buffer };
 
 /** A write without `content` keeps the content of the blob. */
 export interface BlobContent {
@@ -23,11 +20,8 @@ export interface BlobContent {
   readonly content?: string;
 }
 
-/** `verbMs`: that of a verb. `pageBlobs`: most blobs in one page of a listing. */
-export interface BlobLimits extends CallLimits {
-  readonly verbMs: number;
-  readonly pageBlobs?: number;
-}
+/** `verbMs`: that of a verb, and of each page of a listing. */
+export type BlobLimits = CallLimits & { readonly verbMs: number };
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
@@ -41,10 +35,11 @@ const mark = 'mark';
  * @param storage its name in errors
  * @param suffix of all blobs, and not of their names here
  */
-export function createLabelledBlobs(container: Container, storage: string, limits: BlobLimits, suffix = '') {
-  const { verbMs, pageBlobs } = limits;
-  const { attempt, ensureContainer } = createStorageCalls(container, storage, limits);
-  const blobOf = (name: string) => container.client().getBlockBlobClient(`${name}${suffix}`);
+export function createLabelledBlobs(access: ContainerAccess, storage: string, limits: BlobLimits, suffix = '') {
+  /** That of a verb which begins now. */
+  const deadline = () => performance.now() + limits.verbMs;
+  const { client, attempt, ensureContainer } = openContainer(access, storage, limits);
+  const blobOf = (name: string) => client().getBlockBlobClient(`${name}${suffix}`);
   let aheadMs = 0;
 
   const observeServerTime = (date: Date | undefined) => {
@@ -65,29 +60,27 @@ export function createLabelledBlobs(container: Container, storage: string, limit
   }
 
   return {
-    /** @param by asked for each page */
-    async list(prefix: string, by: () => number) {
-      await ensureContainer(by());
+    async list(prefix: string) {
+      await ensureContainer(deadline());
       const found: (LabelledBlob & { readonly bytes: number })[] = [];
       let from: string | undefined;
       do {
-        const start = { ...(pageBlobs && { maxPageSize: pageBlobs }), ...(from && { continuationToken: from }) };
-        const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', by(), async (abortSignal) => {
-          const options = { prefix, includeMetadata: true, abortSignal };
-          return (await container.client().listBlobsFlat(options).byPage(start).next()).value;
+        const start = from === undefined ? {} : { continuationToken: from };
+        const page: ContainerListBlobFlatSegmentResponse = await attempt('listing', deadline(), async (abortSignal) => {
+          const listing = client().listBlobsFlat({ prefix, includeMetadata: true, abortSignal });
+          return (await listing.byPage(start).next()).value;
         });
         observeServerTime(page.date);
-        for (const { name, metadata = {}, properties } of page.segment.blobItems) {
+        for (const { name, metadata: labels = {}, properties } of page.segment.blobItems) {
           if (!name.endsWith(suffix)) continue;
           found.push({
-            name: name.slice(0, name.length - suffix.length),
-            labels: metadata,
+            ...{ name: name.slice(0, name.length - suffix.length), labels },
             etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else (fact storage.metadata)
             modifiedAt: properties.lastModified.getTime(),
             bytes: properties.contentLength ?? 0,
           });
         }
-        from = page.continuationToken;
+        from = page.continuationToken || undefined; // empty after the last page
       } while (from);
       return found;
     },
@@ -95,7 +88,7 @@ export function createLabelledBlobs(container: Container, storage: string, limit
      * Labels and content of the same version. Undefined when there is no such blob.
      * @param mostBytes the reading of longer content stops; what is returned then is longer, too
      */
-    read: (name: string, mostBytes: number, by: number) =>
+    read: (name: string, mostBytes: number, by = deadline()) =>
       attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, mostBytes, abortSignal)),
     /**
      * Under a condition, and with a mark of its own among the labels.
@@ -138,11 +131,12 @@ export function createLabelledBlobs(container: Container, storage: string, limit
       );
     },
     /** No error when it does not exist. */
-    async remove(name: string, by: number): Promise<void> {
-      await attempt(`deleting ${name}`, by, (abortSignal) => blobOf(name).delete({ abortSignal }).catch(unlessMissing));
+    async remove(name: string): Promise<void> {
+      await attempt(`deleting ${name}`, deadline(), (abortSignal) =>
+        blobOf(name).delete({ abortSignal }).catch(unlessMissing),
+      );
     },
-    /** That of a verb which begins now. */
-    deadline: () => performance.now() + verbMs,
+    deadline,
     /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
     clockAheadMs: () => aheadMs,
   };

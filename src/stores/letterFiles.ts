@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type LetterInfo, type LetterStorage, mostLetterBytes } from './deadLetter.ts';
-import { makeFolder, makingAgain, readBounded, replaceFile } from './textFiles.ts';
+import { type LetterInfo, type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
+import { makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 const suffix = '.json';
 const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);
@@ -62,7 +62,7 @@ export function createDirectory(directory: string): LetterStorage {
     },
     async read(id) {
       try {
-        return readBounded(pathOf(id), mostLetterBytes);
+        return readBounded(pathOf(id), mostLetterBytes, (problem) => new UnreadableDeadLetter(problem));
       } catch (error) {
         return unlessMissing(error as NodeJS.ErrnoException);
       }

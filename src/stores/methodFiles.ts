@@ -6,8 +6,7 @@ import {
   type UserDelegationKey,
 } from '@azure/storage-blob';
 import { isSecret, type Secret } from '../access/secretFiles.ts';
-import { type ContainerAccess, clientOptions, containerIn } from './containerIn.ts';
-import { answerOf, createStorageCalls, StorageError } from './storageCalls.ts';
+import { answerOf, type ContainerAccess, clientOptions, openContainer, StorageError } from './account.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {
@@ -25,16 +24,7 @@ export type SignResult =
   | { readonly kind: 'changed_name' }
   | { readonly kind: 'unavailable'; readonly error: StorageError };
 
-/** The container of files for methods (M9). */
-export interface FileStorage {
-  readonly maxBytes: number;
-  /**
-   * Signs a file that exists. Never rejects.
-   * @param name valid (M9)
-   * @param seconds until the signature expires
-   */
-  sign(name: string, seconds: number, signal: AbortSignal): Promise<SignResult>;
-}
+export type FileStorage = ReturnType<typeof createFileStorage>;
 
 /** A form of signatures by delegated keys that accounts have known for years; the client's own is not known everywhere. */
 const version = '2020-12-06';
@@ -52,14 +42,13 @@ const unavailable = (status: number | undefined, code: string): SignResult => ({
   error: new StorageError('looking up a file', status, code),
 });
 
-type FileStorageOptions = ContainerAccess & Pick<FileStorage, 'maxBytes'>;
-
-export function createFileStorage({ account, container, maxBytes }: FileStorageOptions): FileStorage {
-  const files = containerIn(account, container);
-  const { attempt } = createStorageCalls(files, 'file storage', limits);
+/** The container of files for methods (M9). */
+export function createFileStorage({ maxBytes, ...access }: ContainerAccess & { readonly maxBytes: number }) {
+  const { account, container } = access;
+  const { client: containerClient, attempt } = openContainer(access, 'file storage', limits);
   const keys = isSecret(account) ? undefined : delegationKeys(account);
-  const clientOf = (name: string) => files.client().getBlobClient(name);
-  const isPlain = new URL(files.client().url).protocol === 'http:'; // the settings allow it on this machine only
+  const clientOf = (name: string) => containerClient().getBlobClient(name);
+  const isPlain = new URL(containerClient().url).protocol === 'http:'; // the settings allow it on this machine only
   const protocol = isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.Https;
 
   /** @throws StorageError, or the error of the client */
@@ -82,7 +71,12 @@ export function createFileStorage({ account, container, maxBytes }: FileStorageO
 
   return {
     maxBytes,
-    async sign(name, seconds, signal) {
+    /**
+     * Signs a file that exists. Never rejects.
+     * @param name valid (M9)
+     * @param seconds until the signature expires
+     */
+    async sign(name: string, seconds: number, signal: AbortSignal): Promise<SignResult> {
       const named = clientOf(name);
       // The client resolves `..` segments.
       if (named.name !== name || named.containerName !== container) return { kind: 'changed_name' };

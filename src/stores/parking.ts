@@ -1,22 +1,11 @@
-import { atMost, pause, within } from '../concurrency/waiting.ts';
+import { atMost, pause, singleFlight, within } from '../concurrency/waiting.ts';
 import { storeFieldsOf } from '../observing/diagnosis.ts';
 import type { LogLines } from '../observing/log.ts';
 import type { Meter } from '../observing/meter.ts';
 import type { Troubles } from '../observing/troubles.ts';
 import type { Rejection } from '../protocol/rejection.ts';
-import { type DeadLetter, idOf } from './deadLetter.ts';
+import { idOf, type ParkableMessage } from './deadLetter.ts';
 import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';
-
-/** A message, and how often it has been parked before. */
-type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
-  readonly attempts?: number;
-};
-
-interface Wait {
-  readonly ended: AbortSignal;
-  /** The store is out: from now on the message waits for it. */
-  waits(): void;
-}
 
 export interface ParkingOptions {
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
@@ -47,39 +36,35 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
   const waiting = new Set<ParkableMessage>();
   meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
 
-  function refused({ deviceId, origin, event }: ParkableMessage, error: LetterRefused) {
+  function refused({ deviceId: device, origin, event }: ParkableMessage, error: LetterRefused) {
     count('not_parked');
     const { sequenceNumber, offset } = event;
-    const place = { device: deviceId, partition: origin.partition, sequenceNumber, offset };
+    const place = { device, partition: origin.partition, sequenceNumber, offset };
     log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
     return 'refused' as const;
-  }
-
-  /** Makes one attempt. One without an answer is asked about again, instead of writing the letter a second time behind it. */
-  function writerOf(letter: () => DeadLetter): () => Promise<void> {
-    let writing: Promise<void> | undefined;
-    return () => {
-      writing ??= deadLetters.park(letter()).finally(() => {
-        writing = undefined;
-      });
-      return within(writing, answerMs);
-    };
   }
 
   return {
     /**
      * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
      * the place where the hub has the message. It is `left` when its partition has ended before: its next reader handles it again.
+     * @param waits called when the store is out: from now on the message waits for it
      */
-    async park(message: ParkableMessage, { code, details }: Rejection, traceparent: string, { ended, waits }: Wait) {
+    async park(
+      message: ParkableMessage,
+      { code, details }: Rejection,
+      traceparent: string,
+      { ended, waits }: { readonly ended: AbortSignal; waits(): void },
+    ) {
       const { event, generation, deviceId, origin, attempts = 0 } = message;
       const about = { event, generation, deviceId, origin, code, details, attempts: attempts + 1, traceparent };
-      const write = writerOf(() => ({ ...about, parkedAt: now() }));
+      // An attempt without an answer is asked about again, instead of writing the letter a second time behind it.
+      const write = singleFlight(() => deadLetters.park({ ...about, parkedAt: now() }));
       if (waiting.size > 0) waits(); // its turn may come late
       try {
         for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
           try {
-            await inTurn(write);
+            await inTurn(() => within(write(), answerMs));
             count('parked');
             waiting.delete(message);
             if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
@@ -106,10 +91,10 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
       try {
         await within(deadLetters.remove(idOf(message)), releaseWithinMs);
       } catch (error) {
-        const { deviceId, origin, event } = message;
-        const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
+        const { deviceId: device, origin, event } = message;
+        const place = { device, partition: origin.partition, sequenceNumber: event.sequenceNumber };
         log.warn(
-          { err: error, ...storeFieldsOf(error), device: deviceId, ...place },
+          { err: error, ...storeFieldsOf(error), ...place },
           'message handled again, but its dead letter, if any, could not be removed',
         );
       }

@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { createSecureContext } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { trustAlso } from 'telemetry/network/trust.ts';
 import { expect, it, onTestFinished } from 'vitest';
+import { listening } from '../support/listening.ts';
 
 // The authorities of a setting are trusted besides those that are trusted anyway (D407).
 
@@ -21,13 +21,9 @@ async function certificates() {
 
 /** Asks a server that has a certificate, by a connection of its own. */
 async function serverWith({ cert, key }: { readonly cert: string | Buffer; readonly key: string | Buffer }) {
-  const server = createServer({ cert, key }, (_, response) => response.end());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listening(createServer({ cert, key }, (_, response) => response.end()));
+  onTestFinished(close);
+  const url = `https://localhost:${port}`;
   return (own: { readonly ca?: string } = {}) =>
     new Promise<number | undefined>((resolve, reject) => {
       const asked = request(url, { agent: new Agent(), ...own }, (response) => {

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import { backendSettings, createBackend } from '../../src/backends/backend.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
@@ -10,6 +9,7 @@ import type { Meter } from '../../src/observing/meter.ts';
 import { createRedaction } from '../../src/observing/redaction.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
+import { listening } from '../support/listening.ts';
 import { courseOf, recordingLog } from '../support/observed.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
 
@@ -76,13 +76,9 @@ export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>)
 
 /** A real HTTP server on a free port, gone after the test. */
 export async function serve(listener: RequestListener, options: ServerOptions = {}): Promise<string> {
-  const server = createServer(options, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listening(createServer(options, listener));
+  onTestFinished(close);
+  return `http://127.0.0.1:${port}`;
 }
 
 /** The error of this kind that a promise is rejected with; nothing else will do. */

@@ -7,7 +7,7 @@ import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
-import { openDeadLetters } from '../../src/stores/openDeadLetters.ts';
+import { openDeadLetters } from '../../src/stores/open.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import type { CollectedSpan } from '../support/otlp.ts';
 import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { createFakeHub } from '../hub/support/fakeHub.ts';
 import { storeThrough, usualOpened, usualReading } from '../hub/support/reading.ts';
 import { standIns } from '../hub/support/standIns.ts';

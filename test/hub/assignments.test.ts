@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import type { Ownership } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { recordingLog } from '../support/observed.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';

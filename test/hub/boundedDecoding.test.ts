@@ -17,7 +17,7 @@ import { boundDecoding } from '../../src/hub/boundedDecoding.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 // AMQP values of devices just beyond the limits of the service, and that it reads the event all the same (SDK trap 19). The

@@ -7,8 +7,7 @@ import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createFileStore } from '../../src/stores/fileCheckpoints.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createFileStore, createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';

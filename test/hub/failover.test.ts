@@ -5,7 +5,7 @@ import { createEndpointLease, readFoundEndpoint } from '../../src/hub/reading/fo
 import { createOwnerships } from '../../src/hub/reading/leases.ts';
 import type { Log } from '../../src/observing/log.ts';
 import { failover } from '../../src/settings/constants.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { recordingLog } from '../support/observed.ts';
 import { neverCrashing } from '../support/processLife.ts';

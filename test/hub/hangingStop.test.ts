@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -5,7 +5,7 @@ import { createReplies } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { append, plainService } from '../traps/support/plain.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 import { replyTo } from './support/replying.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createOwnerships } from '../../src/hub/reading/leases.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

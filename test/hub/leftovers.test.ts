@@ -12,7 +12,7 @@ import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createTaps } from '../../src/observing/taps.ts';
 import { readExtents } from '../../src/operations/checkHub.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
 import { startServiceEndpoint } from '../support/serviceEndpoint.ts';
 import { signal } from '../support/waiting.ts';

@@ -6,7 +6,7 @@ import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal } from '../support/waiting.ts';
 import { takeOver } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { arrivalOf, budgetOf, events, limits, usual } from '../engine/support/partitions.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';

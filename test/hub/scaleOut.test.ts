@@ -6,7 +6,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { claimed } from './support/claims.ts';
 import { consumersForEach, sharesOf, storeThrough, textOf, usualOpened } from './support/reading.ts';
 

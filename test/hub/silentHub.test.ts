@@ -5,7 +5,7 @@ import { inject } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();

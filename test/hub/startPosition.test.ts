@@ -12,9 +12,8 @@ import {
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { UnreadableCheckpoint } from '../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { type CheckpointStore, UnreadableCheckpoint } from '../../src/stores/checkpointStore.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';

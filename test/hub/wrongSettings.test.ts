@@ -4,7 +4,7 @@ import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { consumersForEach, usualOpened } from './support/reading.ts';
 
 // The official client against the sandbox hub: what somebody learns who has set something wrong.

@@ -5,8 +5,8 @@ import { createFileInputs, fileNameProblem, recordedFiles, tenantFolder } from '
 import { createMeter } from '../../src/observing/meter.ts';
 import { namesIn } from '../../src/observing/metrics.ts';
 import { createStoreRecords } from '../../src/observing/storeRecords.ts';
+import { StorageError } from '../../src/stores/account.ts';
 import type { FileStorage, SignResult } from '../../src/stores/methodFiles.ts';
-import { StorageError } from '../../src/stores/storageCalls.ts';
 import { recordedSpans } from '../observing/support/recordedSpans.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

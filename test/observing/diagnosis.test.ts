@@ -15,7 +15,7 @@ import {
   ofLookedUp,
   storeFailureOf,
 } from '../../src/observing/diagnosis.ts';
-import { StorageError } from '../../src/stores/storageCalls.ts';
+import { StorageError } from '../../src/stores/account.ts';
 
 // One answer, several causes: what an operator is told names each that it can be.
 

@@ -14,7 +14,7 @@ import { runProgram } from '../../src/programs/program.ts';
 import { startService } from '../../src/programs/service.ts';
 import { readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { methodsSchema, schema } from '../../src/settings/table.ts';
-import { openStore } from '../../src/stores/openCheckpoints.ts';
+import { openStore } from '../../src/stores/open.ts';
 import { callOf } from '../backends/harness.ts';
 import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
 import {

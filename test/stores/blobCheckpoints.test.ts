@@ -94,14 +94,6 @@ describe('the blob store’s records', () => {
     expect(await store.progress('0')).toEqual(at(3));
   });
 
-  it('that are not ownerships of partitions of this group are not listed', async () => {
-    const store = open();
-    await claim(store);
-    await container.getBlockBlobClient(`hub.example/devices/group${group}0/ownership/7`).upload('', 0);
-    await container.getBlockBlobClient(`hub.example/devices/group${group}/checkpoint/7`).upload('', 0);
-    expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(['0']);
-  });
-
   it('have an epoch above the last writer of the checkpoint, even if the ownership was deleted', async () => {
     const store = open();
     const before = await claim(store, 6);

@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { createFileStore } from '../../src/stores/fileCheckpoints.ts';
-import { createMemoryStore } from '../../src/stores/memoryCheckpoints.ts';
+import { createFileStore, createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { claimed, takeOver } from '../hub/support/claims.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, print } from '../../src/stores/deadLetter.ts';
 import { LetterRefused } from '../../src/stores/deadLetterStore.ts';
-import { openDeadLetters } from '../../src/stores/openDeadLetters.ts';
+import { openDeadLetters } from '../../src/stores/open.ts';
 import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
 

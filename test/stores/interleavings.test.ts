@@ -1,10 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { storeFailureOf } from '../../src/observing/diagnosis.ts';
-import type { LetterStorage } from '../../src/stores/deadLetter.ts';
-import { idOf, print } from '../../src/stores/deadLetter.ts';
-import { createDeadLetters, type DeadLetters, LetterRefused } from '../../src/stores/deadLetterStore.ts';
-import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
-import { StorageError } from '../../src/stores/storageCalls.ts';
+import { StorageError } from '../../src/stores/account.ts';
+import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
+import {
+  createDeadLetters,
+  type DeadLetterLimits,
+  type DeadLetters,
+  LetterRefused,
+} from '../../src/stores/deadLetterStore.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';

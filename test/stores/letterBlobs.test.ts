@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { openDeadLetters } from '../../src/stores/open.ts';
 import { serve } from '../backends/harness.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
@@ -28,8 +29,7 @@ afterEach(() => {
 const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
 const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
-const open = (given: typeof limits & { readonly pageBlobs?: number } = patient) =>
-  createBlobs({ account: storage.at(proxy.port), container, limits: given });
+const open = (given = patient) => createBlobs({ account: storage.at(proxy.port), container, limits: given });
 const id = idOf(letter(1));
 
 describe('the container of dead letters', () => {
@@ -49,14 +49,6 @@ describe('the container of dead letters', () => {
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));
     expect(await allLetters(lettersIn(open()))).toHaveLength(1);
-  });
-
-  it('is listed page by page', async () => {
-    const letters = lettersIn(open({ ...patient, pageBlobs: 2 }));
-    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
-    proxy.seen.length = 0;
-    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
-    expect(proxy.seen.filter((request) => request.includes('comp=list'))).toHaveLength(3);
   });
 
   it.each(['lose', 503] as const)('is retried after a transient failure: %s', async (trouble) => {
@@ -178,7 +170,6 @@ describe('the store of the settings', () => {
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
-    const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
     const given = {
       BACKENDS_TOKEN: 't',
       STORE: 'blob',
@@ -188,25 +179,5 @@ describe('the store of the settings', () => {
     };
     await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
     expect(await lettersIn(open()).ids()).toEqual([id]);
-  });
-
-  it('loads the storage client only when a dead letter is stored in a blob', async () => {
-    const loaded: string[] = [];
-    vi.resetModules();
-    vi.doMock('@azure/storage-blob', () => {
-      loaded.push('@azure/storage-blob');
-      return { ContainerClient };
-    });
-    try {
-      const { openDeadLetters } = await import('../../src/stores/openDeadLetters.ts');
-      const given = { BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString };
-      const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
-      expect(loaded).toEqual([]);
-      await letters.park(letter(1));
-      expect(loaded).toEqual(['@azure/storage-blob']);
-    } finally {
-      vi.doUnmock('@azure/storage-blob');
-      vi.resetModules();
-    }
   });
 });

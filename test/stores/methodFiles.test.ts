@@ -1,8 +1,8 @@
 import { BlobClient, type BlobGetPropertiesResponse, BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
+import { StorageError } from '../../src/stores/account.ts';
 import { createFileStorage } from '../../src/stores/methodFiles.ts';
-import { StorageError } from '../../src/stores/storageCalls.ts';
 
 // What is signed for a device (M9).
 

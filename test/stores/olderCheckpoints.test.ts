@@ -12,7 +12,7 @@ import { storageAccount } from '../support/storageAccount.ts';
 // Recorded with the version before the map had one form: partition 0 has a short map, partition 1 a long one.
 
 const directory = folderForEach('older');
-const fixtures = 'test/hub/fixtures/olderCheckpoints';
+const fixtures = 'test/stores/fixtures/olderCheckpoints';
 const recorded = [
   { sequenceNumber: 100, offset: 'o100', note: '1 3 2000 117 117:2,125:0' },
   { sequenceNumber: 5_000, offset: 'o5000' },

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { storedPositions } from '../../src/operations/checkHub.ts';
 import { readSettings } from '../../src/settings/config.ts';
-import { openStore } from '../../src/stores/openCheckpoints.ts';
+import { openStore } from '../../src/stores/open.ts';
 import { takeOver } from '../hub/support/claims.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 
@@ -41,7 +41,7 @@ describe('the store of the settings', () => {
     expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
   });
 
-  it('loads the storage client for blobs only', async () => {
+  it('loads the storage client for blobs only, and for dead letters not before one is stored', async () => {
     const loaded: string[] = [];
     vi.resetModules();
     vi.doMock('@azure/storage-blob', () => {
@@ -49,10 +49,11 @@ describe('the store of the settings', () => {
       return { ContainerClient };
     });
     try {
-      const fresh = await import('../../src/stores/openCheckpoints.ts');
-      await fresh.openStore(readSettings(environment({}), directory));
-      expect(loaded).toEqual([]);
+      const fresh = await import('../../src/stores/open.ts');
       const blob = { STORE: 'blob', STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
+      await fresh.openStore(readSettings(environment({}), directory));
+      fresh.openDeadLetters(readSettings(environment(blob), directory), { warn() {} });
+      expect(loaded).toEqual([]);
       await fresh.openStore(readSettings(environment(blob), directory));
       expect(loaded).toEqual(['@azure/storage-blob']);
     } finally {

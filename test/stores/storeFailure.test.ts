@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type StoreFailure, storeFailureOf } from '../../src/observing/diagnosis.ts';
-import { recorded } from '../../src/stores/recorded.ts';
-import { StorageError } from '../../src/stores/storageCalls.ts';
+import { StorageError } from '../../src/stores/account.ts';
+import { recorded } from '../../src/stores/open.ts';
 
 // What an operator learns of each failure of a store: the setting, what the store has said, and what to do.
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { usedDirectories } from '../../src/stores/directories.ts';
-import { unusableDirectories } from '../../src/stores/writable.ts';
+import { unusableDirectories, usedDirectories } from '../../src/stores/directories.ts';
 
 const directory = folderForEach('writable');
 afterEach(() => chmodSync(directory, 0o700));

@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
+import { listening } from './listening.ts';
 import { type CollectedMetrics, type CollectedSpan, metricsIn, spansIn } from './otlp.ts';
 
 /** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */
@@ -89,7 +89,7 @@ export async function startCollector(): Promise<Collector> {
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, close } = await listening(server);
 
   async function enough(isIt: (span: CollectedSpan) => boolean, count: number): Promise<CollectedSpan[]> {
     const found = () => collected.spans.filter(isIt);
@@ -98,7 +98,7 @@ export async function startCollector(): Promise<Collector> {
   }
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     ...collected,
     requests,
     connections: () => connections,
@@ -108,8 +108,7 @@ export async function startCollector(): Promise<Collector> {
     spansNamed: (name, count = 1) => enough((span) => span.name === name, count),
     trace: (traceId, count) => enough((span) => span.traceId === traceId, count),
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       expect(breaches, 'what was sent to the collector against the protocol').toEqual([]);
     },
   };

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listening } from './listening.ts';
 
 /** What a proxy does with the connections that it is asked for. */
 export type ProxyBehaviour =
@@ -40,7 +41,6 @@ const hesitationMs = 300;
 export async function startConnectProxy(): Promise<ConnectProxy> {
   const asked: string[] = [];
   const ports = new Set<number | undefined>();
-  const sockets = new Set<Socket>();
   const led = new Set<Socket>();
   let behaviour: ProxyBehaviour = 'leads';
   const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -84,12 +84,8 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
   }
 
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      led.delete(socket);
-    });
+    socket.once('close', () => led.delete(socket));
     let head = Buffer.alloc(0);
     const read = (piece: Buffer) => {
       head = Buffer.concat([head, piece]);
@@ -101,9 +97,8 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     };
     socket.on('data', read);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const place = `127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`;
+  const { port, sockets, close } = await listening(server);
+  const place = `127.0.0.1:${port}`;
   const encoded = encodeURIComponent(password);
 
   return {
@@ -119,9 +114,6 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
       for (const socket of led) socket.destroy();
       return count;
     },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 /** What becomes of a request: passed on; its answer lost after the effect; never answered; or answered with a status. */
 export type Fate = 'pass' | 'lose' | 'hang' | number;
@@ -40,16 +40,12 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
     forwarded.once('error', () => incoming.socket.destroy());
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, close } = await listening(server);
   const proxy: LossyProxy = {
-    port: (server.address() as AddressInfo).port,
+    port,
     fate: () => 'pass',
     seen,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
   return proxy;
 }

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { listening } from './listening.ts';
 
 export interface Relay {
   readonly port: number;
@@ -35,25 +36,9 @@ function join(socket: Socket, port: number) {
 }
 
 async function started(server: Server, host: string): Promise<Relay> {
-  const sockets = new Set<Socket>();
   const clients: (number | undefined)[] = [];
-  server.on('connection', (socket) => {
-    clients.push(socket.remotePort);
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  server.on('connection', (socket) => clients.push(socket.remotePort));
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, host, resolve);
-  });
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    clients,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { port, close } = await listening(server, host);
+  return { port, clients, close };
 }

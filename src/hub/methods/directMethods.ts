@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { ServiceAccess } from '../../access/access.ts';
-import { openPool } from '../../access/pool.ts';
+import { openPool } from '../../access/network.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCertificate } from '../../../src/access/certificate.ts';
+import { readCertificate } from '../../../src/access/secretFiles.ts';
 import { atMost } from '../../../src/concurrency/waiting.ts';
 import { checkSettings } from '../../../src/operations/checkDeployment.ts';
 import { configDirectory, readMethodsSettings, readSettings, settingDocs } from '../../../src/settings/config.ts';

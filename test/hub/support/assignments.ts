@@ -3,7 +3,7 @@ import { createPartitionSessions, type PartitionSessionsOptions } from '../../..
 import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
 import { createMeter } from '../../../src/observing/meter.ts';
 import type { CheckpointStore, Ownership } from '../../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../../src/stores/fileCheckpoints.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';

@@ -1,7 +1,7 @@
 import { decodeCompletion, isDone } from '../../../src/engine/completionMap.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import type { CheckpointStore } from '../../../src/stores/checkpointStore.ts';
-import { createMemoryStore } from '../../../src/stores/memoryCheckpoints.ts';
+import { createMemoryStore } from '../../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../../support/events.ts';
 import type { OrderedTimers } from '../../support/orderedTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 import { createStoreRecords, type StoreRecords } from '../../../src/observing/storeRecords.ts';
 import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/vocabulary.ts';
-import { recorded } from '../../../src/stores/recorded.ts';
-import { StorageError } from '../../../src/stores/storageCalls.ts';
+import { StorageError } from '../../../src/stores/account.ts';
+import { recorded } from '../../../src/stores/open.ts';
 import { type Chapter, times } from '../support/points.ts';
 
 const place = { setting: 'STORE_CONNECTION_STRING' };

@@ -1,6 +1,22 @@
-import type { RestError } from '@azure/storage-blob';
+import { ContainerClient, type RestError, type StoragePipelineOptions } from '@azure/storage-blob';
+import { outboundAgent } from 'telemetry/network/outbound.ts';
+import type { AccountAccess } from '../access/access.ts';
+import { currentOf, isSecret, renewed } from '../access/secretFiles.ts';
 import { sleep } from '../concurrency/waiting.ts';
-import type { Container } from './containerIn.ts';
+
+/**
+ * Attempts are counted here, not in the client. The agent, which the client passes on without declaring it, keeps it from looking for a
+ * proxy by itself.
+ */
+export const clientOptions = (): StoragePipelineOptions =>
+  Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
+
+export interface ContainerAccess {
+  /** With the key of the storage account, a shared access signature for the container, or an identity. */
+  readonly account: AccountAccess;
+  /** Created at the first use if it does not exist. */
+  readonly container: string;
+}
 
 export interface CallLimits {
   /** Limit of one attempt. */
@@ -31,9 +47,6 @@ export class StorageError extends Error {
   }
 }
 
-/** Whether the account has answered that this key may not do it. */
-const isRefusal = (status: number | undefined): boolean => status === 401 || status === 403;
-
 /** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
 export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
 
@@ -47,11 +60,32 @@ export function answerOf(error: unknown) {
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
 /**
- * Calls to one container, with retries and time-outs.
+ * A container of an account, with the key of the moment, or with an identity; and calls to it, with retries and time-outs.
  * @param storage its name in errors
  */
-export function createStorageCalls(container: Container, storage: string, limits: CallLimits) {
+export function openContainer({ account, container }: ContainerAccess, storage: string, limits: CallLimits) {
+  const keyNow = () => (isSecret(account) ? currentOf(account) : undefined);
+  const open = (): ContainerClient =>
+    isSecret(account)
+      ? new ContainerClient(currentOf(account), container, clientOptions())
+      : new ContainerClient(`${account.url.replace(/\/+$/, '')}/${container}`, account.credential, clientOptions());
+  let key = keyNow();
+  let opened = open();
   let isThere = false;
+
+  /** The same until the key changes: it is asked for with each request. */
+  function client(): ContainerClient {
+    const now = keyNow();
+    if (now !== key) {
+      key = now;
+      opened = open();
+    }
+    return opened;
+  }
+
+  /** Whether there is another key than the one that the account has refused: it may have come since. */
+  const hasOtherKey = async (tried: string | undefined): Promise<boolean> =>
+    isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
 
   /** A time-out is a whole number. */
   const attemptMs = (by: number) => Math.max(1, Math.ceil(Math.min(limits.attemptMs, by - performance.now())));
@@ -68,14 +102,15 @@ export function createStorageCalls(container: Container, storage: string, limits
   ): Promise<T> {
     const isTimeFor = (pauseMs: number) => performance.now() + pauseMs < by && !caller?.aborted;
     for (let count = 1; ; count += 1) {
-      const hasOtherKey = container.attempt();
+      const tried = keyNow();
       const limit = AbortSignal.timeout(attemptMs(by));
       try {
         return await once(caller ? AbortSignal.any([caller, limit]) : limit);
       } catch (error) {
         const { status, code, date } = answerOf(error);
         if (code === 'ContainerNotFound') isThere = false;
-        if (isRefusal(status) && isTimeFor(0) && (await hasOtherKey())) continue;
+        const isRefused = status === 401 || status === 403;
+        if (isRefused && isTimeFor(0) && (await hasOtherKey(tried))) continue;
         const pause = limits.pauseMs * 2 ** (count - 1);
         if (count >= limits.attempts || !transientStatuses.includes(status) || !isTimeFor(pause))
           throw new StorageError(`${storage}: ${what}`, status, code, date);
@@ -88,8 +123,7 @@ export function createStorageCalls(container: Container, storage: string, limits
   async function ensureContainer(by: number): Promise<void> {
     if (isThere) return;
     await attempt('creating the container', by, async (abortSignal) => {
-      await container
-        .client()
+      await client()
         .createIfNotExists({ abortSignal })
         .catch((error) => {
           if (error.statusCode !== 403) throw error;
@@ -98,5 +132,5 @@ export function createStorageCalls(container: Container, storage: string, limits
     });
   }
 
-  return { attempt, ensureContainer };
+  return { client, attempt, ensureContainer };
 }

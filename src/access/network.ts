@@ -1,8 +1,29 @@
-import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { readFileSync } from 'node:fs';
+import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
 import { hostOf } from 'telemetry/network/proxies.ts';
+import { trustAlso } from 'telemetry/network/trust.ts';
 import type { buildConnector as BuildConnector } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
+import { proxiesIn } from '../settings/derived.ts';
+
+/**
+ * Sets for the whole process how it reaches other machines: proxies and trusted authorities (D406, D407).
+ * @throws ConfigurationError when the file of authorities cannot be used
+ */
+export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'network'>): void {
+  useProxies(proxiesIn(network));
+  const { caFile } = network;
+  if (caFile === '') return;
+  try {
+    trustAlso(readFileSync(caFile, 'utf8'));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const fault = code === undefined ? message : `cannot be read (${code})`;
+    throw new ConfigurationError([`NETWORK_CA_FILE: ${caFile} ${fault}`]);
+  }
+}
 
 interface PoolLimits {
   /** Most connections; default any number. */

@@ -1,8 +1,8 @@
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
-import { clientOptions, containerIn } from '../../src/stores/containerIn.ts';
-import { createStorageCalls, StorageError } from '../../src/stores/storageCalls.ts';
+import type { AccountAccess } from '../../src/access/access.ts';
+import { clientOptions, openContainer, StorageError } from '../../src/stores/account.ts';
 import { serve } from '../backends/harness.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
@@ -29,19 +29,10 @@ function rotating(...ports: number[]) {
   };
 }
 
-/** A container whose making meets these failures, one after the other. */
-function containerWhere(...failures: Error[]) {
-  let made = 0;
-  async function createIfNotExists() {
-    made += 1;
-    const next = failures.shift();
-    if (next) throw next;
-  }
-  const client = { createIfNotExists } as never as ContainerClient;
-  return { container: { client: () => client, attempt: () => async () => false }, made: () => made };
-}
+const open = (account: AccountAccess = connectionStringTo(1), given = limits) =>
+  openContainer({ account, container: 'c' }, 'storage', given);
 
-const { container } = containerWhere();
+afterEach(() => void vi.restoreAllMocks());
 
 describe('a request to an account', () => {
   withFakeTimers();
@@ -53,11 +44,10 @@ describe('a request to an account', () => {
       return new AbortController().signal;
     });
   });
-  afterEach(() => void vi.restoreAllMocks());
 
   /** When it was made, in milliseconds from the first time, and what came of it. */
-  async function attemptsOf(answers: readonly (Error | string)[], leftMs = 60_000, keys = container) {
-    const { attempt } = createStorageCalls(keys, 'storage', limits);
+  async function attemptsOf(answers: readonly (Error | string)[], leftMs = 60_000, account?: AccountAccess) {
+    const { attempt } = open(account);
     const began = performance.now();
     const at: number[] = [];
     const outcome = attempt('reading', began + leftMs, async () => {
@@ -71,7 +61,7 @@ describe('a request to an account', () => {
   }
 
   it('is given the rest of its time, including fractions of a millisecond', async () => {
-    const { attempt } = createStorageCalls(container, 'storage', limits);
+    const { attempt } = open();
     for (const leftMs of [0.25, 3.5, 3_999.5, 10_000]) {
       await expect(attempt('reading', performance.now() + leftMs, async () => leftMs)).resolves.toBe(leftMs);
     }
@@ -104,13 +94,11 @@ describe('a request to an account', () => {
   });
 
   it.each([401, 403])('is repeated with the next key after the status %s, without a pause', async (status) => {
-    const { secret } = rotating(1, 2, 3);
-    const keys = containerIn(secret, 'c');
+    const { client, attempt } = open(rotating(1, 2, 3).secret);
     const used: string[] = [];
     const answers = [failure(status), failure(status), 'read'];
-    const calls = createStorageCalls(keys, 'storage', limits);
-    const asked = calls.attempt('reading', performance.now() + 10, async () => {
-      used.push(new URL(keys.client().url).port);
+    const asked = attempt('reading', performance.now() + 10, async () => {
+      used.push(new URL(client().url).port);
       const answer = answers[used.length - 1];
       if (answer instanceof Error) throw answer;
       return answer;
@@ -120,28 +108,34 @@ describe('a request to an account', () => {
   });
 
   it('ends with the refusal when there is no other key', async () => {
-    const { at, outcome } = await attemptsOf([failure(403)], 60_000, containerIn(rotating(1, 2).secret, 'c'));
+    const { at, outcome } = await attemptsOf([failure(403)], 60_000, rotating(1, 2).secret);
     expect([at, outcome]).toMatchObject([[0, 0], { status: 403 }]);
   });
 
   it('ends with the refusal when its time has passed, whatever other keys there are', async () => {
-    let keys = 0;
-    const account = { ...container, attempt: () => async () => keys++ < 100 };
-    const { attempt } = createStorageCalls(account, 'storage', limits);
-    const asked = attempt('reading', performance.now() + 1_000, async () => {
+    const { secret } = rotating(...Array(100).keys());
+    const renew = vi.spyOn(secret, 'renew');
+    const asked = open(secret).attempt('reading', performance.now() + 1_000, async () => {
       await vi.advanceTimersByTimeAsync(400);
       throw failure(403);
     });
     await expect(asked).rejects.toMatchObject({ status: 403 });
-    expect(keys).toBe(2);
+    expect(renew).toHaveBeenCalledTimes(2);
   });
 });
 
 describe('a container', () => {
   const by = () => performance.now() + 10_000;
+  /** Its making meets these failures, one after the other. */
   function callsWhere(...failures: Error[]) {
-    const { container: there, made } = containerWhere(...failures);
-    return { ...createStorageCalls(there, 'storage', { ...limits, attempts: 1 }), made };
+    let made = 0;
+    vi.spyOn(ContainerClient.prototype, 'createIfNotExists').mockImplementation(async () => {
+      made += 1;
+      const next = failures.shift();
+      if (next) throw next;
+      return { succeeded: true } as never;
+    });
+    return { ...open(undefined, { ...limits, attempts: 1 }), made: () => made };
   }
 
   it('is made once, by whatever number of calls', async () => {
@@ -184,7 +178,7 @@ describe('the client of an account', () => {
 
   it('is one for each key, and that of the key of the moment', () => {
     const { secret, change } = rotating(1, 2);
-    const { client } = containerIn(secret, 'c');
+    const { client } = open(secret);
     const first = client();
     expect([new URL(first.url).port, client()]).toEqual(['1', first]);
     change();
@@ -198,23 +192,30 @@ describe('the client of an account', () => {
     ['comes when the account refuses the last one', false],
   ])('is told of another key that %s', async (_when, isEarly) => {
     const { secret, change } = rotating(1, 2);
-    const hasOtherKey = containerIn(secret, 'c').attempt();
-    if (isEarly) change();
-    expect(await hasOtherKey()).toBe(true);
-    expect(await containerIn(secret, 'c').attempt()()).toBe(false);
+    let attempts = 0;
+    const refused = open(secret).attempt('reading', performance.now() + 1_000, async () => {
+      attempts += 1;
+      if (isEarly && attempts === 1) change();
+      throw failure(403);
+    });
+    await expect(refused).rejects.toMatchObject({ status: 403 });
+    expect(attempts).toBe(2);
   });
 
   it('is told of no other key where there is one for good, or an identity', async () => {
     for (const access of [connectionStringTo(1), { url: 'https://account.example', credential: identity }]) {
-      const { client, attempt } = containerIn(access, 'c');
+      const { client, attempt } = open(access);
       expect(client()).toBe(client());
-      expect(await attempt()()).toBe(false);
+      const once = vi.fn(() => Promise.reject(failure(403)));
+      await expect(attempt('reading', performance.now() + 1_000, once)).rejects.toMatchObject({ status: 403 });
+      expect(once).toHaveBeenCalledTimes(1);
     }
   });
 
   it('has its address without the slashes that may end it', () => {
-    const { client } = containerIn({ url: 'https://account.example//', credential: identity }, 'c');
-    expect(client().url).toBe('https://account.example/c');
+    expect(open({ url: 'https://account.example//', credential: identity }).client().url).toBe(
+      'https://account.example/c',
+    );
   });
 
   it('makes a request once: repeats are counted here', async () => {
