@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Backends } from '../backends/backends.ts';
-import { Cancelled, createDeadline } from '../backends/deadline.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { KeepingRoom } from '../backends/sending.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import type { MessageContext } from '../engine/work.ts';
+import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
@@ -13,10 +14,9 @@ import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { nearest } from '../protocol/nearest.ts';
-import { Rejection } from '../protocol/rejection.ts';
+import { quoted, Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { createParking, type ParkingOptions } from '../stores/parking.ts';
-import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
 import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
@@ -53,14 +53,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** Undefined when this instance no longer handles the message. */
   async function answered(message: Message): Promise<RepliesResult | undefined> {
     const { arrival, context, course, envelope, card } = message;
-    const room = createMessageRoom(context, course, limits.maxSyncBytes);
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, room);
+      : await handle(message);
     if (handled === undefined || (isOurs(handled.failure) && context.ended.aborted)) return undefined;
     course.answers(handled.outcome?.remarks);
-    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
-    return answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver: room.handedOver });
+    context.charge.aside(bytesReceived(arrival.event) + ackBytes(handled), notificationBytes(handled));
+    return answer(handled, { sender, course, context, now: now(), beforeEffect });
   }
 
   async function handledToEnd(message: Message): Promise<boolean> {
@@ -84,7 +83,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function park(
     arrival: Arrival,
     failure: Rejection,
-    { ended, parking, failed }: MessageContext,
+    { ended, charge, failed }: MessageContext,
     course: Pick<MessageCourse, 'parks' | 'traceparent'> | undefined,
   ): Promise<boolean> {
     const step = course?.parks(failure.code);
@@ -93,7 +92,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       ended,
       waits() {
         step?.waits();
-        parking(bytesReceived(arrival.event));
+        charge.parks(bytesReceived(arrival.event));
       },
     });
     if (result === 'left') return false;
@@ -103,12 +102,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** Undefined when this instance no longer handles the message. */
-  async function handle(
-    { arrival, context, course, envelope, card, refusal }: Message,
-    room: MessageRoom,
-  ): Promise<HandledRequest | undefined> {
+  async function handle(message: Message): Promise<HandledRequest | undefined> {
+    const { arrival, context, course, envelope, card, refusal } = message;
     const { event, redelivered } = arrival;
-    const { releaseBytes, waiting, ended } = context;
+    const { charge, ended } = context;
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
     try {
@@ -117,21 +114,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const headers = checkedHeaders(card, envelope);
       json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       course.decoded(json);
-      releaseBytes(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
+      charge.shrink(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, headers, json, known);
       const deadline = createDeadline(envelope.timeoutSeconds, ended, beforeEffect);
       const { deviceId, eventId, correlationId = eventId } = envelope;
       const bound = backends.bind({
         ...{ deviceId, correlationId, idempotencySeed: eventId },
-        ...{ deadline, course, onOutage: waiting },
+        ...{ deadline, course, onOutage: () => charge.aside() },
       });
-      const { keeps } = card;
-      const request = {
-        ...{ envelope, headers, json, body, redelivered },
-        room: room.forCard(deadline, () => releaseBytes(keeps)),
-      };
-      const outcome = await card.handle(request, bound, limits);
+      const room = createRoom({ charge, course, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
+      const outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -193,19 +186,50 @@ const notificationBytes = ({ outcome }: HandledRequest): number =>
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
   rejection.code === 'validation_error' ? new Rejection(invalid(generation), rejection.details) : rejection;
 
-/** Most characters of a name that are repeated. */
-const longest = 64;
-
 /** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
 function unknownName(generation: Generation, name: string): Rejection {
   const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
   const property = generation === 'V2' ? 'action' : 'eventType';
-  const details = `${property} ${shown(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
+  const details = `${property} ${quoted(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
   return new Rejection('operation_not_supported', details);
 }
 
-/** In quotes, without invisible and control characters. */
-function shown(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').replaceAll('"', "'");
-  return `"${plain.length <= longest ? plain : `${plain.slice(0, longest).toWellFormed()}…`}"`;
+interface RoomOptions {
+  readonly charge: MessageCharge;
+  readonly course: Pick<MessageCourse, 'waitsForRoom'>;
+  readonly deadline: Deadline;
+  /** Bytes that the card has reserved. */
+  readonly reserved: number;
+  /** Bytes that one message may keep. */
+  readonly most: number;
+}
+
+/** The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none. */
+function createRoom({ charge, course, deadline, reserved, most }: RoomOptions): KeepingRoom {
+  let hasAll = false;
+  let coming: Promise<void> | undefined;
+
+  async function untilTaken(taking: Promise<boolean>): Promise<void> {
+    const ended = course.waitsForRoom();
+    charge.aside();
+    try {
+      if (!(await deadline.untimed(taking))) throw new Cancelled('the partition is no longer read by this instance');
+      hasAll = true;
+    } finally {
+      ended();
+    }
+  }
+
+  return {
+    takeAll() {
+      if (hasAll || coming !== undefined) return hasAll ? undefined : coming;
+      charge.shrink(reserved);
+      const taking = charge.takeForAnswers(most);
+      hasAll = taking === undefined;
+      if (taking === undefined) return undefined;
+      coming = untilTaken(taking);
+      coming.catch(() => {}); // a walk that has failed meanwhile does not wait for it
+      return coming;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { MessageContext } from '../engine/work.ts';
+import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
@@ -23,12 +23,10 @@ export interface HandledRequest {
 interface AnswerOptions {
   readonly sender: Pick<Sender, 'send'>;
   readonly course: Pick<MessageCourse, 'reply'>;
-  readonly context: Pick<MessageContext, 'waiting' | 'sleeps' | 'wakes' | 'ended'>;
+  readonly context: Pick<MessageContext, 'charge' | 'ended'>;
   readonly now: Date;
   /** Called before each reply; it may abort `ended` of the context. */
   readonly beforeEffect?: (() => void) | undefined;
-  /** A notification with so many bytes is not kept any more. */
-  handedOver(bytes: number): void;
 }
 
 export interface RepliesResult {
@@ -49,16 +47,16 @@ class Revoked extends Error {}
  */
 export async function answer(
   handled: HandledRequest,
-  { sender, course, context, now, beforeEffect, handedOver }: AnswerOptions,
+  { sender, course, context, now, beforeEffect }: AnswerOptions,
 ): Promise<RepliesResult | undefined> {
   const { envelope, outcome } = handled;
-  const { ended } = context;
-  const beginChain = createChains(context);
+  const { charge, ended } = context;
+  const beginChain = createChains(charge);
   const own = beginChain();
   /** Their results, or what went wrong. */
   const elsewhere: Promise<unknown>[] = [];
 
-  async function send(reply: Reply, chain: Chain): Promise<Delivery> {
+  async function send(reply: Reply, chain: typeof own): Promise<Delivery> {
     beforeEffect?.();
     if (ended.aborted) throw new Revoked();
     const replyCourse = course.reply(reply);
@@ -76,7 +74,7 @@ export async function answer(
       },
     });
     chain.wakes();
-    if (slept) context.waiting(); // a place among those being answered, if there is one: what is left may be much
+    if (slept) charge.aside(); // a place among those being answered, if there is one: what is left may be much
     replyCourse.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
     return delivery;
@@ -86,7 +84,7 @@ export async function answer(
     const chain = beginChain();
     const sent = send(notify(envelope, notification), chain).finally(() => {
       chain.end();
-      handedOver(notification.body.length);
+      charge.shrink(notification.body.length);
     });
     elsewhere.push(sent.catch((error: unknown) => error));
   }
@@ -108,7 +106,7 @@ export async function answer(
         continue;
       }
       const delivery = await send(notify(envelope, notification), own);
-      handedOver(notification.body.length);
+      charge.shrink(notification.body.length); // it is not kept any more
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
       if (delivery.dropped !== 'too_large')
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
@@ -146,39 +144,33 @@ function resultOf({ envelope, card, body, json, outcome, failure }: HandledReque
 }
 
 /**
- * Replies of a message that are sent one after the other: those to its own device, or those to another one (A12). The message sleeps
- * while every chain that is left waits for the full queue of its device (C4).
+ * A chain: replies of a message that are sent one after the other, those to its own device, or those to another one (A12). The message
+ * sleeps while every chain that is left waits for the full queue of its device (C4).
+ * @returns begins a chain
  */
-interface Chain {
-  /** @param giveUp ends the waiting */
-  sleeps(giveUp: () => void): void;
-  /** Its reply is tried again, or is settled. */
-  wakes(): void;
-  end(): void;
-}
-
-/** @returns begins a chain */
-function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
+function createChains(charge: Pick<MessageCharge, 'sleeps' | 'wakes'>) {
   let open = 0;
   let isAsleep = false;
-  const givingUp = new Map<Chain, () => void>();
+  /** By chain that waits: ends its waiting. */
+  const givingUp = new Map<object, () => void>();
 
   function look() {
     const wasAsleep = isAsleep;
     isAsleep = open > 0 && givingUp.size === open;
     if (isAsleep && !wasAsleep)
-      sleeps(() => {
+      charge.sleeps(() => {
         for (const giveUp of [...givingUp.values()]) giveUp();
       });
-    if (!isAsleep && wasAsleep) wakes();
+    if (!isAsleep && wasAsleep) charge.wakes();
   }
 
   return () => {
-    const chain: Chain = {
-      sleeps(giveUp) {
+    const chain = {
+      sleeps(giveUp: () => void) {
         givingUp.set(chain, giveUp);
         look();
       },
+      /** Its reply is tried again, or is settled. */
       wakes() {
         if (givingUp.delete(chain)) look();
       },

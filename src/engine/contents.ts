@@ -1,7 +1,8 @@
-import type { Course, Step } from '../observing/observation.ts';
+import type { Step } from '../observing/observation.ts';
 import type { CheckpointState, Checkpoints } from './checkpointWriter.ts';
-import type { Lanes, LaneView, Queued, Wait } from './lanes.ts';
+import type { Lane, Lanes } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
+import type { QueuedMessage } from './work.ts';
 
 /** What a partition holds, for operators. */
 export interface PartitionContents {
@@ -25,28 +26,21 @@ export interface PartitionContents {
   readonly suspects: number;
 }
 
-/** A message that is read, and what it does from its beginning on. */
-interface ReadMessage extends Queued {
-  readonly readAt: number;
-  readonly enqueuedAt: number;
-  readonly course?: MessageWork | undefined;
-}
-export type MessageWork = Pick<Course, 'begunAt' | 'open'>;
+type MessageLanes = Pick<Lanes<QueuedMessage<unknown>>, 'all' | 'count'>;
 
-interface Parts<M extends ReadMessage> {
+interface Parts {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
   readonly work: { running(): number; sleeping(): number };
-  readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
+  readonly lanes: MessageLanes;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
   /** As `undoneSince`: the event that waits to be taken in, which comes after all that is in the lanes. */
   readonly atTheDoor: number | undefined;
 }
 
 /** Walks over all lanes: only for when an operator asks. */
-export function contentsOf<M extends ReadMessage>(parts: Parts<M>): PartitionContents {
-  const { checkpoints, work, lanes, quarantine, atTheDoor } = parts;
+export function contentsOf({ checkpoints, work, lanes, quarantine, atTheDoor }: Parts): PartitionContents {
   const inFlight = work.running();
-  let oldest: LaneView<M> | undefined;
+  let oldest: Lane<QueuedMessage<unknown>> | undefined;
   for (const lane of lanes.all()) {
     if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
   }
@@ -88,30 +82,18 @@ export interface DeviceWork {
  * Walks over all lanes: only for when an operator asks.
  * @param device only this one; undefined for all
  */
-export function deviceWorkIn<M extends Pick<ReadMessage, keyof Queued | 'readAt' | 'course'>>(
-  lanes: Pick<Lanes<M>, 'all' | 'waits'>,
-  device: string | undefined,
-): DeviceWork[] {
-  const waits = lanes.waits();
+export function deviceWorkIn(lanes: Pick<MessageLanes, 'all'>, device: string | undefined): DeviceWork[] {
   const chosen = [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device);
-  return chosen.map((lane) => {
-    const { sequenceNumber, readAt, course } = lane.first;
-    const wait = waits.get(lane);
-    return {
-      device: lane.deviceId,
-      messages: lane.length,
-      sequenceNumber,
-      readAt,
-      state: stateOf(wait),
-      needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
-      begunAt: course?.begunAt,
-      steps: [...(course?.open ?? [])],
-    };
-  });
+  return chosen.map(({ deviceId, length, wait, first: { sequenceNumber, readAt, course } }) => ({
+    device: deviceId,
+    messages: length,
+    sequenceNumber,
+    readAt,
+    state: typeof wait === 'object' ? 'waits for backends' : states[wait ?? 'none'],
+    needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
+    begunAt: course?.begunAt,
+    steps: [...(course?.open ?? [])],
+  }));
 }
 
-function stateOf(wait: Wait | undefined): DeviceWork['state'] {
-  if (wait === undefined) return 'in flight';
-  if (wait === 'room') return 'waits for room';
-  return wait === 'turn' ? 'waits for its turn' : 'waits for backends';
-}
+const states = { none: 'in flight', room: 'waits for room', turn: 'waits for its turn' } as const;

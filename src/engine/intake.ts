@@ -1,5 +1,5 @@
 import { pastMoment, timeOfDay } from '../concurrency/clocks.ts';
-import { within } from '../concurrency/waiting.ts';
+import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
 import { type Budget, isLarge } from './budget.ts';
@@ -14,35 +14,28 @@ export interface DeviceEvent {
   readonly deviceId: string;
 }
 
-interface IntakeOptions<A> {
-  readonly budget: Pick<Budget, 'of' | 'sleeping'>;
+export interface IntakeOptions<A> {
+  readonly budget: Budget;
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: ReturnType<typeof createCondition>;
+  readonly condition: Condition;
   readonly draining: AbortSignal;
+  /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
+  /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Undefined while the device has no follower. */
+  /** Undefined while the device has no follower; it has none when omitted. */
   publisherOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
-  readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
+  readonly quarantine?: Quarantine | undefined;
   /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
 }
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
-/**
- * @param readAt when the message was read from the hub, as `performance.now()`
- * @returns undefined when it need not wait
- * @throws what the parts that look at the message throw, before it is registered
- */
-type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
-
 /** A message on its way in. */
 interface IncomingMessage<A> {
   readonly arrival: A;
-  /** Its lane. */
-  readonly deviceId: string;
   readonly readAt: number;
   readonly publish: Publish | undefined;
   readonly requirement: Requirement;
@@ -58,46 +51,41 @@ interface IncomingMessage<A> {
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
  * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
  */
-export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): Intake<A> {
-  const { budget, lanes, condition, draining, costOf, begin, quarantine } = options;
+export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
+  const { budget, lanes, condition, draining, costOf, requirementOf, publisherOf, quarantine, begin } = options;
 
-  const canBegin = ({ arrival: { event }, deviceId, requirement }: IncomingMessage<A>): boolean =>
+  const canBegin = ({ arrival: { event, deviceId }, requirement }: IncomingMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
-  const messageOf = (
-    { arrival, cost, requirement, readAt, enqueuedAt }: IncomingMessage<A>,
-    waitingBytes: number,
-  ): QueuedMessage<A> => ({
+  const messageOf = (one: IncomingMessage<A>, waitingBytes: number): QueuedMessage<A> => ({
     next: undefined,
     course: undefined,
-    arrival,
-    sequenceNumber: arrival.event.sequenceNumber,
-    cost,
+    arrival: one.arrival,
+    sequenceNumber: one.arrival.event.sequenceNumber,
+    cost: one.cost,
     waitingBytes,
-    requirement,
-    begun: begin(arrival.event),
-    readAt,
-    enqueuedAt,
+    requirement: one.requirement,
+    begun: begin(one.arrival.event),
+    readAt: one.readAt,
+    enqueuedAt: one.enqueuedAt,
   });
 
-  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'hub') {
+  function publishWaits({ arrival: { deviceId }, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'hub') {
     if (publish === undefined) return;
     const earlier = lanes.length(deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
     publish('waits', { where, for: why, earlier, needs: requirement.needs });
   }
 
-  function beginIt(one: IncomingMessage<A>) {
-    lanes.begin(one.deviceId, messageOf(one, 0));
-  }
+  const beginIt = (one: IncomingMessage<A>) => lanes.begin(one.arrival.deviceId, messageOf(one, 0));
 
   /** Returns whether there was room. */
   function keepIt(one: IncomingMessage<A>): boolean {
-    one.waitingBytes ??= memoryWhileWaiting(one.arrival.event);
-    const bytes = one.waitingBytes;
-    if (!lanes.hasRoom(one.deviceId, bytes, one.requirement)) return false;
+    const { event, deviceId } = one.arrival;
+    one.waitingBytes ??= memoryWhileWaiting(event);
+    if (!lanes.hasRoom(deviceId, one.waitingBytes, one.requirement)) return false;
     publishWaits(one, 'memory');
-    lanes.add(one.deviceId, messageOf(one, bytes));
+    lanes.add(deviceId, messageOf(one, one.waitingBytes));
     return true;
   }
 
@@ -114,13 +102,13 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
   /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
   function place(one: IncomingMessage<A>): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
-    const charge = budget.of(one.cost);
+    const line = budget.of(one.cost);
     const isReady = canBegin(one);
     // A large message waits in its lane, where it delays no small one (D192).
-    const isToWait = !isReady || (isLarge(one.cost) && !charge.hasRoom(one.cost));
+    const isToWait = !isReady || (isLarge(one.cost) && !line.hasRoom(one.cost));
     if (isToWait && keepIt(one)) return undefined;
     if (isReady) {
-      const taking = charge.take(one.cost, draining);
+      const taking = line.take(one.cost, draining);
       if (taking === undefined) beginIt(one);
       else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
@@ -140,17 +128,20 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     }
   }
 
-  return (arrival, readAt) => {
-    const { event, deviceId } = arrival;
-    const publish = options.publisherOf?.(arrival);
+  /**
+   * @param readAt when the message was read from the hub, as `performance.now()`
+   * @returns undefined when it need not wait
+   * @throws what the parts that look at the message throw, before it is registered
+   */
+  return (arrival: A, readAt: number): Promise<void> | undefined => {
+    const { event } = arrival;
+    const publish = publisherOf?.(arrival);
     publish?.('read', readFields(event, readAt));
-    const requirement = options.requirementOf?.(arrival) ?? nothing;
-    const one = {
+    const one: IncomingMessage<A> = {
       arrival,
-      deviceId,
       readAt,
       publish,
-      requirement,
+      requirement: requirementOf?.(arrival) ?? nothing,
       cost: costOf(event),
       enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
       waitingBytes: undefined,
@@ -168,25 +159,3 @@ const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });
-
-/** A condition variable. */
-export function createCondition() {
-  let waiting: (() => void)[] = [];
-  /** Resolves at the next change. */
-  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
-
-  return {
-    /** Wakes all that wait. */
-    changed() {
-      const woken = waiting;
-      waiting = [];
-      for (const wake of woken) wake();
-    },
-    change,
-    /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
-    async waitWhile(isSo: () => boolean, limitMs: number) {
-      const until = performance.now() + limitMs;
-      while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
-    },
-  };
-}

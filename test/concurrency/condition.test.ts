@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createCondition } from '../../src/engine/intake.ts';
+import { createCondition } from '../../src/concurrency/waiting.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
