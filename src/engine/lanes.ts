@@ -19,7 +19,7 @@ export interface Queued {
   /** Bytes of the budget. */
   readonly cost: number;
   /** Bytes of the backlog; 0 when it has begun at once. */
-  readonly waitingBytes: number;
+  waitingBytes: number;
   readonly requirement: Requirement;
 }
 

@@ -11,7 +11,8 @@ import type { WorkHandle } from './watermark.ts';
 /** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
   readonly arrival: A;
-  readonly begun: WorkHandle;
+  /** Since it was accepted. */
+  begun: WorkHandle;
   /** Since its handling has begun. */
   course?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
