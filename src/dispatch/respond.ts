@@ -3,54 +3,44 @@ import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
+import type { Arrival } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { listed, Rejection } from '../protocol/rejection.ts';
 import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
 import type { Delivery } from '../protocol/vocabulary.ts';
 
-/** A message after its handling or its rejection. */
-export interface HandledRequest {
+/** A message in work. */
+export interface Message {
+  readonly arrival: Arrival;
+  readonly context: MessageContext;
+  readonly course: MessageCourse;
   readonly envelope: Envelope;
   readonly card: Card | undefined;
+  json?: Json | undefined;
   /** The members that could be read. */
-  readonly body: unknown;
-  readonly json: Json | undefined;
-  /** Undefined when the card has thrown or did not run. */
-  readonly outcome: Outcome | undefined;
-  readonly failure: Rejection | undefined;
+  body?: unknown;
+  /** Absent when the card has thrown or did not run. */
+  outcome?: Outcome;
+  failure: Rejection | undefined;
 }
 
-interface AnswerOptions {
+export interface AnswerOptions {
   readonly sender: Pick<Sender, 'send'>;
-  readonly course: Pick<MessageCourse, 'reply'>;
-  readonly context: Pick<MessageContext, 'charge' | 'ended'>;
-  readonly now: Date;
-  /** Called before each reply; it may abort `ended` of the context. */
+  readonly now: () => Date;
+  /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: (() => void) | undefined;
-}
-
-export interface RepliesResult {
-  /** Why the request failed; an undelivered notification can be the reason. */
-  readonly failure: Rejection | undefined;
-  /**
-   * While replies to other devices are not settled (A12): waits for them. Returns false when this instance no longer handles the message
-   * before they are.
-   */
-  readonly settledElsewhere: (() => Promise<boolean>) | undefined;
 }
 
 class Revoked extends Error {}
 
 /**
- * Sends the notifications, then the acknowledgement if the device wants one (A12).
+ * Sends the notifications, then the acknowledgement if the device wants one (A12). The failure of the message may be that a notification was
+ * not delivered.
  * @returns undefined when this instance no longer handles the message before the hub has settled every reply to the device
  */
-export async function answer(
-  handled: HandledRequest,
-  { sender, course, context, now, beforeEffect }: AnswerOptions,
-): Promise<RepliesResult | undefined> {
-  const { envelope, outcome } = handled;
-  const { charge, ended } = context;
+export async function answer(message: Message, { sender, now, beforeEffect }: AnswerOptions) {
+  const { envelope, course, outcome } = message;
+  const { charge, ended } = message.context;
   const beginChain = createChains(charge);
   const own = beginChain();
   /** Their results, or what went wrong. */
@@ -89,6 +79,7 @@ export async function answer(
     elsewhere.push(sent.catch((error: unknown) => error));
   }
 
+  /** Returns false when this instance no longer handles the message before the replies to other devices are settled. */
   async function settledElsewhere(): Promise<boolean> {
     own.end();
     const errors = (await Promise.all(elsewhere)).filter((result) => result instanceof Error);
@@ -119,11 +110,11 @@ export async function answer(
 
   try {
     const undelivered = outcome && (await sendNotifications(outcome.notifications));
-    const failure = undelivered ?? handled.failure;
-    if (wantsAck(envelope.ack, failure === undefined)) {
-      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now), own);
+    if (undelivered) message.failure = undelivered;
+    if (wantsAck(envelope.ack, message.failure === undefined)) {
+      await send(acknowledge(envelope, resultOf(message), now()), own);
     }
-    return { failure, settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
+    return { settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
   } catch (error) {
     await settledElsewhere();
     if (error instanceof Revoked) return undefined;
@@ -131,7 +122,7 @@ export async function answer(
   }
 }
 
-function resultOf({ envelope, card, body, json, outcome, failure }: HandledRequest) {
+function resultOf({ envelope, card, body, json, outcome, failure }: Message) {
   const echo = card?.echo(envelope.properties, body, json);
   return {
     success: failure === undefined,
