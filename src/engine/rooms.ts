@@ -1,7 +1,6 @@
-/**
- * What is in memory beside the messages in flight: those that wait to begin, those that are being answered, and those that wait
- * for the full queues of devices. Nobody waits for room here.
- */
+// What is in memory beside the messages in flight: those that wait to begin, those that are being answered, and those that wait for the full
+// queues of devices. Nobody waits for room here.
+
 export interface Amount {
   readonly messages: number;
   readonly bytes: number;
