@@ -143,3 +143,27 @@ export function createRepeating(run: () => Promise<void>, pauseMs: () => number)
     },
   };
 }
+
+export type Condition = ReturnType<typeof createCondition>;
+
+/** A condition variable. */
+export function createCondition() {
+  let waiting: (() => void)[] = [];
+  /** Resolves at the next change. */
+  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
+
+  return {
+    /** Wakes all that wait. */
+    changed() {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    change,
+    /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
+    async waitWhile(isSo: () => boolean, limitMs: number) {
+      const until = performance.now() + limitMs;
+      while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
+    },
+  };
+}

@@ -1,41 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Backends } from '../backends/backends.ts';
-import { Cancelled, createDeadline } from '../backends/deadline.ts';
-import type { Card, CardLimits } from '../card/card.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { KeepingRoom } from '../backends/sending.ts';
+import type { CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import type { MessageContext } from '../engine/work.ts';
-import type { Sender } from '../hub/replies/sender.ts';
+import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
-import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
+import { createEnvelopeReader, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
 import { nearest } from '../protocol/nearest.ts';
-import { Rejection } from '../protocol/rejection.ts';
+import { quoted, Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { createParking, type ParkingOptions } from '../stores/parking.ts';
-import { createMessageRoom, type MessageRoom } from './messageRoom.ts';
-import { answer, type HandledRequest, type RepliesResult } from './respond.ts';
+import { type AnswerOptions, answer, type Message } from './respond.ts';
 
-interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
+interface DispatchOptions extends MessageRecordsOptions, ParkingOptions, AnswerOptions {
   readonly backends: Backends;
-  readonly sender: Pick<Sender, 'send'>;
   readonly log: MessageRecordsOptions['log'];
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
-  /** Called before each step with an effect outside the process; it may end the handling of messages. */
-  readonly beforeEffect?: (() => void) | undefined;
-}
-
-/** A message in work. */
-interface Message {
-  readonly arrival: Arrival;
-  readonly context: MessageContext;
-  readonly course: MessageCourse;
-  readonly envelope: Envelope;
-  readonly card: Card | undefined;
-  readonly refusal: Rejection | undefined;
 }
 
 /**
@@ -45,47 +30,38 @@ interface Message {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, log, limits, now, beforeEffect } = options;
+  const { backends, log, limits, beforeEffect } = options;
   const messages = createMessageRecords(options);
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  /** Undefined when this instance no longer handles the message. */
-  async function answered(message: Message): Promise<RepliesResult | undefined> {
-    const { arrival, context, course, envelope, card } = message;
-    const room = createMessageRoom(context, course, limits.maxSyncBytes);
-    const handled = context.parkUnexecuted
-      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle(message, room);
-    if (handled === undefined || (isOurs(handled.failure) && context.ended.aborted)) return undefined;
-    course.answers(handled.outcome?.remarks);
-    context.answering(bytesReceived(arrival.event) + ackBytes(handled) + room.keeps(notificationBytes(handled)));
-    return answer(handled, { sender, course, context, now: now(), beforeEffect, handedOver: room.handedOver });
-  }
-
+  /** Returns false when this instance no longer handles the message; so do the functions below. */
   async function handledToEnd(message: Message): Promise<boolean> {
     const { arrival, context, course } = message;
-    const replies = await answered(message);
+    if (context.parkUnexecuted) message.failure = notExecuted(arrival);
+    else if (!(await handled(message))) return false;
+    if (isOurs(message.failure) && context.ended.aborted) return false;
+    course.answers(message.outcome?.remarks);
+    context.charge.aside(bytesReceived(arrival.event) + ackBytes(message), notificationBytes(message));
+    const replies = await answer(message, options);
     if (replies === undefined) return false;
-    const { failure, settledElsewhere } = replies;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
-    if (isOurs(failure)) {
-      if (!(await park(arrival, failure, context, course))) return false;
+    if (isOurs(message.failure)) {
+      if (!(await parked(arrival, message.failure, context, course))) return false;
     } else if (arrival.redelivered) await letters.release(arrival); // C1
-    if (settledElsewhere) {
+    if (replies.settledElsewhere) {
       context.nextMayBegin();
-      if (!(await settledElsewhere())) return false;
+      if (!(await replies.settledElsewhere())) return false;
     }
-    course.ended(failure);
+    course.ended(message.failure);
     return true;
   }
 
-  /** Returns false when this instance no longer handles the message. */
-  async function park(
+  async function parked(
     arrival: Arrival,
     failure: Rejection,
-    { ended, parking, failed }: MessageContext,
-    course: Pick<MessageCourse, 'parks' | 'traceparent'> | undefined,
+    { ended, charge, failed }: MessageContext,
+    course?: Pick<MessageCourse, 'parks' | 'traceparent'>,
   ): Promise<boolean> {
     const step = course?.parks(failure.code);
     const traceparent = course?.traceparent ?? newTraceparent(derivedTraceId(randomUUID()));
@@ -93,7 +69,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       ended,
       waits() {
         step?.waits();
-        parking(bytesReceived(arrival.event));
+        charge.parks(bytesReceived(arrival.event));
       },
     });
     if (result === 'left') return false;
@@ -102,42 +78,35 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return true;
   }
 
-  /** Undefined when this instance no longer handles the message. */
-  async function handle(
-    { arrival, context, course, envelope, card, refusal }: Message,
-    room: MessageRoom,
-  ): Promise<HandledRequest | undefined> {
+  async function handled(message: Message): Promise<boolean> {
+    const { arrival, context, course, envelope, card } = message;
     const { event, redelivered } = arrival;
-    const { releaseBytes, waiting, ended } = context;
-    let json: Json | undefined;
-    let known: ReturnType<typeof knownMembers>;
+    const { charge, ended } = context;
     try {
-      if (refusal) throw refusal;
+      if (message.failure) throw message.failure;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
+      const json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
+      message.json = json;
       course.decoded(json);
-      releaseBytes(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
-      known = knownMembers(card, json);
+      charge.shrink(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
+      const known = knownMembers(card, json);
+      message.body = known;
       const body = checkedBody(card, envelope, headers, json, known);
       const deadline = createDeadline(envelope.timeoutSeconds, ended, beforeEffect);
       const { deviceId, eventId, correlationId = eventId } = envelope;
       const bound = backends.bind({
         ...{ deviceId, correlationId, idempotencySeed: eventId },
-        ...{ deadline, course, onOutage: waiting },
+        ...{ deadline, course, onOutage: () => charge.aside() },
       });
-      const { keeps } = card;
-      const request = {
-        ...{ envelope, headers, json, body, redelivered },
-        room: room.forCard(deadline, () => releaseBytes(keeps)),
-      };
-      const outcome = await card.handle(request, bound, limits);
-      return { envelope, card, body: known, json, outcome, failure: outcome.failure };
+      const room = createRoom({ charge, course, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
+      message.outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
+      message.failure = message.outcome.failure;
     } catch (error) {
-      if (error instanceof Cancelled) return undefined;
-      const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
-      return { envelope, card, body: known, json, outcome: undefined, failure };
+      if (error instanceof Cancelled) return false;
+      message.failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
     }
+    return true;
   }
 
   /** Any other error is a defect of the service: the log has it, and the device learns its incident id. */
@@ -168,11 +137,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
       course = messages.begin(arrival, envelope, card?.name, context.readAt);
       context.begins?.(course);
-      const isHandled = await handledToEnd({ arrival, context, course, envelope, card, refusal });
+      const isHandled = await handledToEnd({ arrival, context, course, envelope, card, failure: refusal });
       if (!isHandled) course.left();
       return isHandled;
     } catch (error) {
-      const isParked = await park(arrival, rejectionOf(error, arrival.deviceId), context, undefined);
+      const isParked = await parked(arrival, rejectionOf(error, arrival.deviceId), context);
       if (isParked) messages.broke(arrival.generation, course);
       else course?.left();
       return isParked;
@@ -184,28 +153,59 @@ const isOurs = (failure: Rejection | undefined): failure is Rejection =>
   failure !== undefined && resultCodes[failure.code].fault === 'service';
 
 /** Estimated memory of the acknowledgement, which repeats parts of the body. */
-const ackBytes = ({ json }: HandledRequest): number => 1_000 + (json?.end ?? 0);
+const ackBytes = ({ json }: Message): number => 1_000 + (json?.end ?? 0);
 
-const notificationBytes = ({ outcome }: HandledRequest): number =>
+const notificationBytes = ({ outcome }: Message): number =>
   (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
   rejection.code === 'validation_error' ? new Rejection(invalid(generation), rejection.details) : rejection;
 
-/** Most characters of a name that are repeated. */
-const longest = 64;
-
 /** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
 function unknownName(generation: Generation, name: string): Rejection {
   const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
   const property = generation === 'V2' ? 'action' : 'eventType';
-  const details = `${property} ${shown(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
+  const details = `${property} ${quoted(name)} is not one of this service; the nearest is ${nearest(name, names)}`;
   return new Rejection('operation_not_supported', details);
 }
 
-/** In quotes, without invisible and control characters. */
-function shown(name: string): string {
-  const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').replaceAll('"', "'");
-  return `"${plain.length <= longest ? plain : `${plain.slice(0, longest).toWellFormed()}…`}"`;
+interface RoomOptions {
+  readonly charge: MessageCharge;
+  readonly course: Pick<MessageCourse, 'waitsForRoom'>;
+  readonly deadline: Deadline;
+  /** Bytes that the card has reserved. */
+  readonly reserved: number;
+  /** Bytes that one message may keep. */
+  readonly most: number;
+}
+
+/** The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none. */
+function createRoom({ charge, course, deadline, reserved, most }: RoomOptions): KeepingRoom {
+  let hasAll = false;
+  let coming: Promise<void> | undefined;
+
+  async function untilTaken(taking: Promise<boolean>): Promise<void> {
+    const ended = course.waitsForRoom();
+    charge.aside();
+    try {
+      if (!(await deadline.untimed(taking))) throw new Cancelled('the partition is no longer read by this instance');
+      hasAll = true;
+    } finally {
+      ended();
+    }
+  }
+
+  return {
+    takeAll() {
+      if (hasAll || coming !== undefined) return hasAll ? undefined : coming;
+      charge.shrink(reserved);
+      const taking = charge.takeForAnswers(most);
+      hasAll = taking === undefined;
+      if (taking === undefined) return undefined;
+      coming = untilTaken(taking);
+      coming.catch(() => {}); // a walk that has failed meanwhile does not wait for it
+      return coming;
+    },
+  };
 }

@@ -1,64 +1,52 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { MessageContext } from '../engine/work.ts';
+import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageCourse } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
+import type { Arrival } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { listed, Rejection } from '../protocol/rejection.ts';
 import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
 import type { Delivery } from '../protocol/vocabulary.ts';
 
-/** A message after its handling or its rejection. */
-export interface HandledRequest {
+/** A message in work. */
+export interface Message {
+  readonly arrival: Arrival;
+  readonly context: MessageContext;
+  readonly course: MessageCourse;
   readonly envelope: Envelope;
   readonly card: Card | undefined;
+  json?: Json | undefined;
   /** The members that could be read. */
-  readonly body: unknown;
-  readonly json: Json | undefined;
-  /** Undefined when the card has thrown or did not run. */
-  readonly outcome: Outcome | undefined;
-  readonly failure: Rejection | undefined;
+  body?: unknown;
+  /** Absent when the card has thrown or did not run. */
+  outcome?: Outcome;
+  failure: Rejection | undefined;
 }
 
-interface AnswerOptions {
+export interface AnswerOptions {
   readonly sender: Pick<Sender, 'send'>;
-  readonly course: Pick<MessageCourse, 'reply'>;
-  readonly context: Pick<MessageContext, 'waiting' | 'sleeps' | 'wakes' | 'ended'>;
-  readonly now: Date;
-  /** Called before each reply; it may abort `ended` of the context. */
+  readonly now: () => Date;
+  /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: (() => void) | undefined;
-  /** A notification with so many bytes is not kept any more. */
-  handedOver(bytes: number): void;
-}
-
-export interface RepliesResult {
-  /** Why the request failed; an undelivered notification can be the reason. */
-  readonly failure: Rejection | undefined;
-  /**
-   * While replies to other devices are not settled (A12): waits for them. Returns false when this instance no longer handles the message
-   * before they are.
-   */
-  readonly settledElsewhere: (() => Promise<boolean>) | undefined;
 }
 
 class Revoked extends Error {}
 
 /**
- * Sends the notifications, then the acknowledgement if the device wants one (A12).
+ * Sends the notifications, then the acknowledgement if the device wants one (A12). The failure of the message may be that a notification was
+ * not delivered.
  * @returns undefined when this instance no longer handles the message before the hub has settled every reply to the device
  */
-export async function answer(
-  handled: HandledRequest,
-  { sender, course, context, now, beforeEffect, handedOver }: AnswerOptions,
-): Promise<RepliesResult | undefined> {
-  const { envelope, outcome } = handled;
-  const { ended } = context;
-  const beginChain = createChains(context);
+export async function answer(message: Message, { sender, now, beforeEffect }: AnswerOptions) {
+  const { envelope, course, outcome } = message;
+  const { charge, ended } = message.context;
+  const beginChain = createChains(charge);
   const own = beginChain();
   /** Their results, or what went wrong. */
   const elsewhere: Promise<unknown>[] = [];
 
-  async function send(reply: Reply, chain: Chain): Promise<Delivery> {
+  async function send(reply: Reply, chain: typeof own): Promise<Delivery> {
     beforeEffect?.();
     if (ended.aborted) throw new Revoked();
     const replyCourse = course.reply(reply);
@@ -76,7 +64,7 @@ export async function answer(
       },
     });
     chain.wakes();
-    if (slept) context.waiting(); // a place among those being answered, if there is one: what is left may be much
+    if (slept) charge.aside(); // a place among those being answered, if there is one: what is left may be much
     replyCourse.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
     return delivery;
@@ -86,11 +74,12 @@ export async function answer(
     const chain = beginChain();
     const sent = send(notify(envelope, notification), chain).finally(() => {
       chain.end();
-      handedOver(notification.body.length);
+      charge.shrink(notification.body.length);
     });
     elsewhere.push(sent.catch((error: unknown) => error));
   }
 
+  /** Returns false when this instance no longer handles the message before the replies to other devices are settled. */
   async function settledElsewhere(): Promise<boolean> {
     own.end();
     const errors = (await Promise.all(elsewhere)).filter((result) => result instanceof Error);
@@ -108,7 +97,7 @@ export async function answer(
         continue;
       }
       const delivery = await send(notify(envelope, notification), own);
-      handedOver(notification.body.length);
+      charge.shrink(notification.body.length); // it is not kept any more
       if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
       if (delivery.dropped !== 'too_large')
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
@@ -121,11 +110,11 @@ export async function answer(
 
   try {
     const undelivered = outcome && (await sendNotifications(outcome.notifications));
-    const failure = undelivered ?? handled.failure;
-    if (wantsAck(envelope.ack, failure === undefined)) {
-      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now), own);
+    if (undelivered) message.failure = undelivered;
+    if (wantsAck(envelope.ack, message.failure === undefined)) {
+      await send(acknowledge(envelope, resultOf(message), now()), own);
     }
-    return { failure, settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
+    return { settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
   } catch (error) {
     await settledElsewhere();
     if (error instanceof Revoked) return undefined;
@@ -133,7 +122,7 @@ export async function answer(
   }
 }
 
-function resultOf({ envelope, card, body, json, outcome, failure }: HandledRequest) {
+function resultOf({ envelope, card, body, json, outcome, failure }: Message) {
   const echo = card?.echo(envelope.properties, body, json);
   return {
     success: failure === undefined,
@@ -146,39 +135,33 @@ function resultOf({ envelope, card, body, json, outcome, failure }: HandledReque
 }
 
 /**
- * Replies of a message that are sent one after the other: those to its own device, or those to another one (A12). The message sleeps
- * while every chain that is left waits for the full queue of its device (C4).
+ * A chain: replies of a message that are sent one after the other, those to its own device, or those to another one (A12). The message
+ * sleeps while every chain that is left waits for the full queue of its device (C4).
+ * @returns begins a chain
  */
-interface Chain {
-  /** @param giveUp ends the waiting */
-  sleeps(giveUp: () => void): void;
-  /** Its reply is tried again, or is settled. */
-  wakes(): void;
-  end(): void;
-}
-
-/** @returns begins a chain */
-function createChains({ sleeps, wakes }: Pick<MessageContext, 'sleeps' | 'wakes'>): () => Chain {
+function createChains(charge: Pick<MessageCharge, 'sleeps' | 'wakes'>) {
   let open = 0;
   let isAsleep = false;
-  const givingUp = new Map<Chain, () => void>();
+  /** By chain that waits: ends its waiting. */
+  const givingUp = new Map<object, () => void>();
 
   function look() {
     const wasAsleep = isAsleep;
     isAsleep = open > 0 && givingUp.size === open;
     if (isAsleep && !wasAsleep)
-      sleeps(() => {
+      charge.sleeps(() => {
         for (const giveUp of [...givingUp.values()]) giveUp();
       });
-    if (!isAsleep && wasAsleep) wakes();
+    if (!isAsleep && wasAsleep) charge.wakes();
   }
 
   return () => {
-    const chain: Chain = {
-      sleeps(giveUp) {
+    const chain = {
+      sleeps(giveUp: () => void) {
         givingUp.set(chain, giveUp);
         look();
       },
+      /** Its reply is tried again, or is settled. */
       wakes() {
         if (givingUp.delete(chain)) look();
       },

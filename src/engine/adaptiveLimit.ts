@@ -1,18 +1,5 @@
 import { performance } from 'node:perf_hooks';
 
-/**
- * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
- * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
- */
-export interface Pace {
-  messages(): number;
-  /**
-   * A message waits because the limit is reached.
-   * @param changed called a little later, once, when the number may have changed
-   */
-  reached(changed: () => void): void;
-}
-
 interface PaceOptions {
   readonly least: number;
   readonly most: number;
@@ -35,7 +22,13 @@ function measureLoop(): () => number {
   return () => performance.eventLoopUtilization(before).utilization;
 }
 
-export function createPace({ least, most, inLine, measure = measureLoop }: PaceOptions): Pace {
+export type Pace = ReturnType<typeof createPace>;
+
+/**
+ * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
+ * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
+ */
+export function createPace({ least, most, inLine, measure = measureLoop }: PaceOptions) {
   let messages = Math.min(least, most);
   let isMeasuring = false;
 
@@ -47,7 +40,11 @@ export function createPace({ least, most, inLine, measure = measureLoop }: PaceO
 
   return {
     messages: () => messages,
-    reached(changed) {
+    /**
+     * A message waits because the limit is reached.
+     * @param changed called a little later, once, when the number may have changed
+     */
+    reached(changed: () => void) {
       if (isMeasuring) return;
       isMeasuring = true;
       const busy = measure();

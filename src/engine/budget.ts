@@ -1,7 +1,130 @@
 import type { Pace } from './adaptiveLimit.ts';
-import { type Capacity, createCapacity } from './capacity.ts';
-import { type Charge, createLine, type Line, type LineLimits } from './fairSemaphore.ts';
-import { createSleeping, type Sleeping } from './sleeping.ts';
+import { type Amount, type Capacity, createCapacity, createSleeping, type Limits, type Sleeping } from './rooms.ts';
+
+/** A fair semaphore over messages and bytes, with one line of those that wait. */
+export interface Line {
+  /**
+   * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
+   * @param signal ends the waiting
+   * @returns false, and nothing is charged, when `signal` was aborted first
+   */
+  take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
+  /** Whether a message of this size would be taken at once. */
+  hasRoom(bytes: number): boolean;
+  /** Releases the part of a reservation that is not needed (R6). */
+  shrink(bytes: number): void;
+  give(bytes: number): void;
+  inFlight(): Amount;
+}
+
+/** A place in the line, for a message of this size. */
+interface WaitingCharge {
+  readonly bytes: number;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (isAdmitted: boolean) => void;
+}
+
+/** @param pace how many of the messages may be in flight at the moment; all of them when omitted */
+export function createLine({ maxMessages, maxBytes }: Limits, pace?: Pace): Line {
+  let messages = 0;
+  let bytes = 0;
+  let queue: WaitingCharge[] = [];
+  /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
+  const watched = new WeakSet<AbortSignal>();
+
+  const mostNow = () => Math.min(maxMessages, pace?.messages() ?? maxMessages);
+  const fits = (more: number) => messages === 0 || (messages < mostNow() && bytes + more <= maxBytes);
+
+  function enter(more: number) {
+    messages += 1;
+    bytes += more;
+  }
+
+  function admitNext() {
+    for (let first = queue[0]; first !== undefined && fits(first.bytes); first = queue[0]) {
+      queue.shift();
+      enter(first.bytes);
+      first.resolve(true);
+    }
+    if (queue.length > 0) askPace();
+  }
+
+  function askPace() {
+    if (messages >= mostNow()) pace?.reached(admitNext);
+  }
+
+  /** Returns false when `signal` was aborted before its turn. */
+  function turn(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
+    if (signal !== undefined) watch(signal);
+    return new Promise((resolve) => {
+      queue.push({ bytes, signal, resolve });
+      askPace();
+    });
+  }
+
+  function watch(signal: AbortSignal) {
+    if (watched.has(signal)) return;
+    watched.add(signal);
+    signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
+  }
+
+  function leaveQueue(signal: AbortSignal) {
+    const leaving = queue.filter((one) => one.signal === signal);
+    queue = queue.filter((one) => one.signal !== signal);
+    for (const { resolve } of leaving) resolve(false);
+    admitNext();
+  }
+
+  return {
+    take(more, signal) {
+      if (queue.length > 0 || !fits(more)) return turn(more, signal);
+      enter(more);
+      return undefined;
+    },
+    hasRoom: (more) => queue.length === 0 && fits(more),
+    shrink(less) {
+      bytes -= less;
+      admitNext();
+    },
+    give(less) {
+      messages -= 1;
+      bytes -= less;
+      admitNext();
+    },
+    inFlight: () => ({ messages, bytes }),
+  };
+}
+
+/** Charges one line after the other. */
+function inTurn(first: Line, second: Line | undefined): Line {
+  if (second === undefined) return first;
+
+  function takeSecond(line: Line, bytes: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
+    return line.take(bytes, signal)?.then((isTaken) => {
+      if (!isTaken) first.give(bytes);
+      return isTaken;
+    });
+  }
+
+  return {
+    take(bytes, signal) {
+      const taking = first.take(bytes, signal);
+      if (taking === undefined) return takeSecond(second, bytes, signal);
+      return taking.then((isTaken) => isTaken && (takeSecond(second, bytes, signal) ?? true));
+    },
+    hasRoom: (bytes) => first.hasRoom(bytes) && second.hasRoom(bytes),
+    shrink(bytes) {
+      first.shrink(bytes);
+      second.shrink(bytes);
+    },
+    give(bytes) {
+      second.give(bytes);
+      first.give(bytes);
+    },
+    inFlight: first.inFlight,
+  };
+}
 
 /**
  * Bounds messages and bytes in flight: beyond the limits, messages that could begin wait in order of arrival (G2). A message
@@ -13,8 +136,8 @@ import { createSleeping, type Sleeping } from './sleeping.ts';
  */
 export interface Budget {
   /** The line that a message with a reservation of this size is charged to. */
-  of(bytes: number): Charge;
-  inFlight(): ReturnType<Line['inFlight']>;
+  of(bytes: number): Line;
+  inFlight(): Amount;
   /** The line of all messages, and before it that of large ones. */
   readonly all: Line;
   readonly large: Line;
@@ -26,7 +149,7 @@ export interface Budget {
   readonly answers: Line;
 }
 
-interface BudgetLimits extends LineLimits {
+interface BudgetLimits extends Limits {
   /** Of the room `sleeping`; infinite when omitted. */
   readonly sleepingBytes?: number;
 }
@@ -48,9 +171,9 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
  */
 export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace): Budget {
   const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
-  const all = createLine({ maxMessages, maxBytes }, overall?.all, pace);
-  const large = createLine({ maxMessages, maxBytes: maxBytes * largeShare }, overall?.large);
-  const both = inBoth(large, all);
+  const all = inTurn(createLine({ maxMessages, maxBytes }, pace), overall?.all);
+  const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largeShare }), overall?.large);
+  const both = inTurn(large, all);
   return {
     of: (bytes) => (isLarge(bytes) ? both : all),
     inFlight: all.inFlight,
@@ -59,32 +182,5 @@ export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace
     answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
     sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
     answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
-  };
-}
-
-/** Charges one after the other. */
-function inBoth(first: Charge, second: Charge): Charge {
-  function takeSecond(bytes: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
-    return second.take(bytes, signal)?.then((isTaken) => {
-      if (!isTaken) first.give(bytes);
-      return isTaken;
-    });
-  }
-
-  return {
-    hasRoom: (bytes) => first.hasRoom(bytes) && second.hasRoom(bytes),
-    take(bytes, signal) {
-      const taking = first.take(bytes, signal);
-      if (taking === undefined) return takeSecond(bytes, signal);
-      return taking.then((isTaken) => isTaken && (takeSecond(bytes, signal) ?? true));
-    },
-    shrink(bytes) {
-      first.shrink(bytes);
-      second.shrink(bytes);
-    },
-    give(bytes) {
-      second.give(bytes);
-      first.give(bytes);
-    },
   };
 }

@@ -1,50 +1,23 @@
 import { pause, sleep } from '../concurrency/waiting.ts';
 import type { LogText } from '../observing/events.ts';
 import type { CrashRecord } from './crashRecord.ts';
-import { createTracked, type Progress, type Tracked } from './progressTracker.ts';
-
-export interface CheckpointLimits {
-  /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
-  readonly everyMessages: number;
-  readonly everyMs: number;
-}
+import { createTracked, type Progress } from './progressTracker.ts';
+import type { Position, WorkHandle } from './watermark.ts';
 
 export interface CheckpointOptions {
   /** The checkpoint at the start of the session. */
   readonly progress: Progress | undefined;
   /** Writes a checkpoint. Returns false when another instance owns the partition. */
   checkpoint(progress: Progress): Promise<boolean>;
-  readonly limits: CheckpointLimits;
+  readonly limits: {
+    /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
+    readonly everyMessages: number;
+    readonly everyMs: number;
+  };
+  /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogText<'error'>): void;
   /** Another instance owns the partition. Nothing more is written. */
   onRevoked(): void;
-}
-
-/** For operators. */
-export interface CheckpointState {
-  /** Of the last checkpoint written; at first, of the one at the start of the session. */
-  readonly sequenceNumber: number | undefined;
-  /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
-  readonly ageSeconds: number;
-  /** Writes that have failed since the session began. */
-  readonly failures: number;
-  /** The last write has failed. */
-  readonly isFailing: boolean;
-  /** Messages that were handled to their end and are in no checkpoint. */
-  readonly unwritten: number;
-}
-
-/** What is done of a partition, and its checkpoints: written at intervals, on demand, or never again (G1). One write at a time. */
-export interface Checkpoints extends Pick<Tracked, 'isDone' | 'begin' | 'end' | 'pass' | 'pending'> {
-  /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
-  recordCrashState(next: CrashRecord): Promise<boolean>;
-  /** Writes a checkpoint of what has ended; tries again while the store fails, until `draining`, when the last checkpoint follows. */
-  recordEnds(draining: AbortSignal): Promise<void>;
-  /** Writes a checkpoint of what has changed until now, if anything has; retries for a while when the store fails. */
-  flush(): Promise<void>;
-  /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
-  stop(lost: boolean): void;
-  state(): CheckpointState;
 }
 
 /** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
@@ -57,39 +30,29 @@ const watchful = { everyMs: 50, intervals: 4 };
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
 
-/** Changes since a snapshot. */
-interface Changes {
+const noChanges = {
   /** When the first of them came; undefined when there are none. */
-  readonly since: number | undefined;
+  since: undefined as number | undefined,
   /** The handled messages among them: only these make a checkpoint due by number. */
-  readonly handled: number;
-}
+  handled: 0,
+};
 
-/** What the last checkpoint of the session contains; at first, that of the session before. */
-interface LastCheckpoint {
-  readonly sequenceNumber: number | undefined;
-  /** As it was given in this session. */
-  readonly crashRecord: CrashRecord | undefined;
-}
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
-const none: Changes = { since: undefined, handled: 0 };
-
-export function createCheckpoints({
-  progress,
-  checkpoint,
-  limits,
-  onTrouble,
-  onRevoked,
-}: CheckpointOptions): Checkpoints {
+/** What is done of a partition, and its checkpoints: written at intervals, on demand, or never again (G1). One write at a time. */
+export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions) {
   const tracked = createTracked(progress);
   const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
   /** When checkpoints are written. */
   let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
   /** Since the last snapshot, but all since the last checkpoint when that one has failed. */
-  let changes = none;
+  let changes = noChanges;
   /** The first change that no checkpoint contains. */
   let unwrittenSince: number | undefined;
-  let written: LastCheckpoint = { sequenceNumber: progress?.sequenceNumber, crashRecord: undefined };
+  /** What the last checkpoint of the session contains; at first, that of the session before. */
+  let writtenNumber = progress?.sequenceNumber;
+  /** As it was given in this session. */
+  let writtenRecord: CrashRecord | undefined;
   let mapLength = progress?.completed.length ?? 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -100,6 +63,7 @@ export function createCheckpoints({
 
   const isDue = () => changes.handled * shortMap >= limits.everyMessages * Math.max(shortMap, mapLength);
 
+  /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
   function stop(lost: boolean) {
     if (mode !== 'never') mode = lost ? 'never' : 'on demand';
     clearTimeout(timer);
@@ -112,12 +76,13 @@ export function createCheckpoints({
     if (snapshot === undefined) return;
     const { progress: next, crashRecord } = snapshot;
     const contained = changes;
-    changes = none;
+    changes = noChanges;
     inWriting = contained.handled;
     mapLength = next.completed.length;
     try {
       if (await checkpoint(next)) {
-        written = { sequenceNumber: next.sequenceNumber, crashRecord };
+        writtenNumber = next.sequenceNumber;
+        writtenRecord = crashRecord;
         unwrittenSince = changes.since;
         isFailing = false;
         return;
@@ -146,7 +111,7 @@ export function createCheckpoints({
 
   function writeLater() {
     if (mode !== 'at intervals' || timer !== undefined) return;
-    const isWatchful = tracked.isCrashRecordOpen(written.sequenceNumber) && performance.now() < watchfulUntil;
+    const isWatchful = tracked.isCrashRecordOpen(writtenNumber) && performance.now() < watchfulUntil;
     const ms = isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs;
     timer = setTimeout(() => void writeNow(), ms).unref();
   }
@@ -177,23 +142,29 @@ export function createCheckpoints({
   return {
     isDone: tracked.isDone,
     begin: tracked.begin,
-    end(begun) {
+    pending: tracked.pending,
+    /** The message has been handled to its end. */
+    end(begun: WorkHandle) {
       tracked.end(begun);
       changed('handled');
     },
-    pass(position) {
+    /** Registers an event that needs no handling. */
+    pass(position: Position) {
       tracked.pass(position);
       changed('passed');
     },
-    async recordCrashState(next) {
+    /** Writes a checkpoint with this crash record and returns whether that worked. Later ones keep it until it is past. */
+    async recordCrashState(next: CrashRecord): Promise<boolean> {
       tracked.recordCrashState(next);
       changed('crash record');
       await write();
-      return written.crashRecord === next;
+      return writtenRecord === next;
     },
-    async recordEnds(draining) {
+    /** Writes a checkpoint of what has ended; tries again while the store fails, until `draining`, when the last checkpoint follows. */
+    async recordEnds(draining: AbortSignal) {
       for (await write(); isFailing && !draining.aborted; await write()) await pause(retryPauseMs, draining);
     },
+    /** Writes a checkpoint of what has changed until now, if anything has; retries for a while when the store fails. */
     async flush() {
       const isLeft = () => changes.since !== undefined && mode !== 'never' && tracked.safe() !== undefined;
       if (writing !== undefined) await writing;
@@ -201,12 +172,17 @@ export function createCheckpoints({
       for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(retryPauseMs);
     },
     stop,
-    pending: tracked.pending,
+    /** For operators. */
     state: () => ({
-      sequenceNumber: written.sequenceNumber,
+      /** Of the last checkpoint written; at first, of the one at the start of the session. */
+      sequenceNumber: writtenNumber,
+      /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
+      /** Writes that have failed since the session began. */
       failures,
+      /** The last write has failed. */
       isFailing,
+      /** Messages that were handled to their end and are in no checkpoint. */
       unwritten: changes.handled + inWriting,
     }),
   };

@@ -1,5 +1,5 @@
 import { pastMoment, timeOfDay } from '../concurrency/clocks.ts';
-import { within } from '../concurrency/waiting.ts';
+import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
 import { type Budget, isLarge } from './budget.ts';
@@ -14,151 +14,133 @@ export interface DeviceEvent {
   readonly deviceId: string;
 }
 
-interface IntakeOptions<A> {
-  readonly budget: Pick<Budget, 'of' | 'sleeping'>;
+export interface IntakeOptions<A> {
+  readonly budget: Budget;
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: ReturnType<typeof createCondition>;
+  readonly condition: Condition;
   readonly draining: AbortSignal;
+  /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
+  /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Undefined while the device has no follower. */
+  /** Undefined while the device has no follower; it has none when omitted. */
   publisherOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
-  readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
+  readonly quarantine?: Quarantine | undefined;
   /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
 }
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
-/**
- * @param readAt when the message was read from the hub, as `performance.now()`
- * @returns undefined when it need not wait
- * @throws what the parts that look at the message throw, before it is registered
- */
-type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
-
-/** A message on its way in. */
-interface IncomingMessage<A> {
-  readonly arrival: A;
-  /** Its lane. */
-  readonly deviceId: string;
-  readonly readAt: number;
-  readonly publish: Publish | undefined;
-  readonly requirement: Requirement;
-  readonly cost: number;
-  readonly enqueuedAt: number;
-  /** Known once it has looked for room to wait. */
-  waitingBytes: number | undefined;
-  isWatched: boolean;
-  isTold: boolean;
-}
+/** Of a message that is not accepted yet. */
+const unregistered: WorkHandle = { done: true };
 
 /**
- * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
+ * Accepts one message after the other. A message that can begin waits for the budget: that is the back-pressure. One whose device is
  * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
  */
-export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): Intake<A> {
-  const { budget, lanes, condition, draining, costOf, begin, quarantine } = options;
+export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
+  const { budget, lanes, condition, draining, costOf, requirementOf, publisherOf, quarantine, begin } = options;
+  /** The message at the door whose followers know that it waits, and the one whose requirement is watched. */
+  let told: QueuedMessage<A> | undefined;
+  let watched: QueuedMessage<A> | undefined;
 
-  const canBegin = ({ arrival: { event }, deviceId, requirement }: IncomingMessage<A>): boolean =>
-    lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
+  const canBegin = ({ arrival: { deviceId }, sequenceNumber, requirement }: QueuedMessage<A>): boolean =>
+    lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, sequenceNumber);
 
-  const messageOf = (
-    { arrival, cost, requirement, readAt, enqueuedAt }: IncomingMessage<A>,
-    waitingBytes: number,
-  ): QueuedMessage<A> => ({
-    next: undefined,
-    course: undefined,
-    arrival,
-    sequenceNumber: arrival.event.sequenceNumber,
-    cost,
-    waitingBytes,
-    requirement,
-    begun: begin(arrival.event),
-    readAt,
-    enqueuedAt,
-  });
-
-  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'hub') {
+  function tellWaits(
+    publish: Publish | undefined,
+    { arrival, requirement }: QueuedMessage<A>,
+    where: 'memory' | 'hub',
+  ) {
     if (publish === undefined) return;
-    const earlier = lanes.length(deviceId);
+    const earlier = lanes.length(arrival.deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
     publish('waits', { where, for: why, earlier, needs: requirement.needs });
   }
 
-  function beginIt(one: IncomingMessage<A>) {
-    lanes.begin(one.deviceId, messageOf(one, 0));
+  function beginIt(message: QueuedMessage<A>) {
+    message.waitingBytes = 0;
+    message.begun = begin(message.arrival.event);
+    lanes.begin(message.arrival.deviceId, message);
   }
 
   /** Returns whether there was room. */
-  function keepIt(one: IncomingMessage<A>): boolean {
-    one.waitingBytes ??= memoryWhileWaiting(one.arrival.event);
-    const bytes = one.waitingBytes;
-    if (!lanes.hasRoom(one.deviceId, bytes, one.requirement)) return false;
-    publishWaits(one, 'memory');
-    lanes.add(one.deviceId, messageOf(one, bytes));
+  function keepIt(message: QueuedMessage<A>, publish: Publish | undefined): boolean {
+    const { event, deviceId } = message.arrival;
+    message.waitingBytes ||= memoryWhileWaiting(event);
+    if (!lanes.hasRoom(deviceId, message.waitingBytes, message.requirement)) return false;
+    tellWaits(publish, message, 'memory');
+    message.begun = begin(event);
+    lanes.add(deviceId, message);
     return true;
   }
 
   /** The requirement can be met before there is room again. */
-  function watch(one: IncomingMessage<A>) {
-    if (one.isWatched || one.requirement.isMet()) return;
-    one.isWatched = true;
-    void one.requirement.met(draining).then(() => {
-      one.isWatched = false;
+  function watch(message: QueuedMessage<A>) {
+    if (watched === message || message.requirement.isMet()) return;
+    watched = message;
+    void message.requirement.met(draining).then(() => {
+      watched = undefined;
       condition.changed();
     });
   }
 
   /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
-  function place(one: IncomingMessage<A>): Promise<boolean> | undefined {
+  function place(message: QueuedMessage<A>, publish: Publish | undefined): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
-    const charge = budget.of(one.cost);
-    const isReady = canBegin(one);
+    const { cost } = message;
+    const line = budget.of(cost);
+    const isReady = canBegin(message);
     // A large message waits in its lane, where it delays no small one (D192).
-    const isToWait = !isReady || (isLarge(one.cost) && !charge.hasRoom(one.cost));
-    if (isToWait && keepIt(one)) return undefined;
+    const isToWait = !isReady || (isLarge(cost) && !line.hasRoom(cost));
+    if (isToWait && keepIt(message, publish)) return undefined;
     if (isReady) {
-      const taking = charge.take(one.cost, draining);
-      if (taking === undefined) beginIt(one);
-      else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
+      const taking = line.take(cost, draining);
+      if (taking === undefined) beginIt(message);
+      else publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
     }
     budget.sleeping.makeRoom();
-    watch(one);
-    if (!one.isTold) publishWaits(one, 'hub');
-    one.isTold = true;
+    watch(message);
+    if (told !== message) tellWaits(publish, message, 'hub');
+    told = message;
     return condition.change().then(() => false);
   }
 
-  async function placeWhen(first: Promise<boolean>, one: IncomingMessage<A>): Promise<void> {
-    for (let waiting: Promise<boolean> | undefined = first; waiting !== undefined; waiting = place(one)) {
+  async function placeWhen(first: Promise<boolean>, message: QueuedMessage<A>, publish: Publish | undefined) {
+    for (let waiting: typeof first | undefined = first; waiting !== undefined; waiting = place(message, publish)) {
       if (!(await waiting)) continue;
-      if (canBegin(one) && !draining.aborted) return beginIt(one);
-      budget.of(one.cost).give(one.cost);
+      if (canBegin(message) && !draining.aborted) return beginIt(message);
+      budget.of(message.cost).give(message.cost);
     }
   }
 
-  return (arrival, readAt) => {
-    const { event, deviceId } = arrival;
-    const publish = options.publisherOf?.(arrival);
+  /**
+   * @param readAt when the message was read from the hub, as `performance.now()`
+   * @returns undefined when it need not wait; to be called again only after that
+   * @throws what the parts that look at the message throw, before it is registered
+   */
+  return (arrival: A, readAt: number): Promise<void> | undefined => {
+    const { event } = arrival;
+    told = undefined;
+    const publish = publisherOf?.(arrival);
     publish?.('read', readFields(event, readAt));
-    const requirement = options.requirementOf?.(arrival) ?? nothing;
-    const one = {
+    const message: QueuedMessage<A> = {
+      next: undefined,
+      course: undefined,
       arrival,
-      deviceId,
-      readAt,
-      publish,
-      requirement,
+      sequenceNumber: event.sequenceNumber,
+      requirement: requirementOf?.(arrival) ?? nothing,
       cost: costOf(event),
+      waitingBytes: 0,
+      begun: unregistered,
+      readAt,
       enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
-      waitingBytes: undefined,
-      isWatched: false,
-      isTold: false,
     };
-    const waiting = place(one);
-    return waiting && placeWhen(waiting, one);
+    const waiting = place(message, publish);
+    return waiting && placeWhen(waiting, message, publish);
   };
 }
 
@@ -168,25 +150,3 @@ const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });
-
-/** A condition variable. */
-export function createCondition() {
-  let waiting: (() => void)[] = [];
-  /** Resolves at the next change. */
-  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
-
-  return {
-    /** Wakes all that wait. */
-    changed() {
-      const woken = waiting;
-      waiting = [];
-      for (const wake of woken) wake();
-    },
-    change,
-    /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
-    async waitWhile(isSo: () => boolean, limitMs: number) {
-      const until = performance.now() + limitMs;
-      while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
-    },
-  };
-}

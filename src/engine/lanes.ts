@@ -1,25 +1,38 @@
-import type { PartitionBacklog } from './backlog.ts';
 import { type Budget, isLarge } from './budget.ts';
 import type { Quarantine } from './quarantine.ts';
+import type { PartitionBacklog } from './rooms.ts';
 
-/**
- * A *lane* is the queue of one device. Its messages are handled one at a time, in order of arrival; lanes run
- * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
- */
-export interface Lanes<M extends Queued> {
-  /** Whether a message of the device may wait, with what it requires. */
-  hasRoom(deviceId: string, bytes: number, requirement: Requirement): boolean;
-  /** Appends a message to its lane, for which there is room. */
-  add(deviceId: string, message: M): void;
-  /** Begins a message that is already charged to the budget. Its lane must be empty. */
-  begin(deviceId: string, message: M): void;
-  /** For operators: each lane with its first message. */
-  all(): Iterable<LaneView<M>>;
-  /** For operators: what the first messages of lanes wait for; without those that are in flight. */
-  waits(): ReadonlyMap<LaneView<M>, Wait>;
-  count(): number;
-  /** Messages in the lane, the one in flight included. */
-  length(deviceId: string): number;
+/** A condition for a message to begin: the backends that it needs are up (B5). */
+export interface Requirement {
+  isMet(): boolean;
+  /** The backends: the share of the backlog that they have (B5), and for operators. */
+  readonly needs?: readonly string[];
+  /** Resolves with true when it is met, with false when `signal` is aborted. */
+  met(signal: AbortSignal): Promise<boolean>;
+}
+
+/** A message in a lane. There may be very many, so this is a linked list without wrappers. */
+export interface Queued {
+  /** The next one of the same lane. */
+  next?: Queued | undefined;
+  readonly sequenceNumber: number;
+  /** Bytes of the budget. */
+  readonly cost: number;
+  /** Bytes of the backlog; 0 when it has begun at once. */
+  waitingBytes: number;
+  readonly requirement: Requirement;
+}
+
+export interface Lane<M> {
+  readonly deviceId: string;
+  first: M;
+  last: M;
+  /** Messages, the one in flight included. */
+  length: number;
+  /** Bytes of the backlog, of those that wait. */
+  waitingBytes: number;
+  /** What the first message waits for, and with it all others: room in the budget, its turn among the suspects, or backends. */
+  wait: 'room' | 'turn' | Requirement | undefined;
 }
 
 interface LanesOptions<M> {
@@ -35,56 +48,38 @@ interface LanesOptions<M> {
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
-/** Room in the budget, its turn among the suspects, or backends. */
-export type Wait = 'room' | 'turn' | Requirement;
-
-/** A lane as others see it. */
-export interface LaneView<M> {
-  readonly deviceId: string;
-  readonly first: M;
-  readonly length: number;
-}
-
-interface Lane<M> {
-  readonly deviceId: string;
-  first: M;
-  last: M;
-  length: number;
-  /** Bytes of the backlog, of those that wait. */
-  waitingBytes: number;
-  /** The backends that the first message waits for, and with it all others. */
-  heldFor: readonly string[];
-}
-
 /** Lanes whose first message waits for the budget. */
-interface Ready<M> {
-  readonly lanes: Set<Lane<M>>;
-  /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
-  readonly inOrder: Iterator<Lane<M>>;
-  /** The one that is in the line of the budget. */
-  taking: Lane<M> | undefined;
-}
-
-function createReady<M>(): Ready<M> {
+function createReady<M>() {
   const lanes = new Set<Lane<M>>();
-  return { lanes, inOrder: lanes.values(), taking: undefined };
+  return {
+    lanes,
+    /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
+    inOrder: lanes.values(),
+    /** One is in the line of the budget. */
+    isTaking: false,
+  };
 }
 
-export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
+export type Lanes<M extends Queued> = ReturnType<typeof createLanes<M>>;
+
+/**
+ * A *lane* is the queue of one device. Its messages are handled one at a time, in order of arrival; lanes run
+ * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
+ */
+export function createLanes<M extends Queued>(options: LanesOptions<M>) {
   const { budget, backlog, draining, work, ended, quarantine } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
   /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
-  /** Lanes whose first message waits for its turn. */
-  const suspected = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
+    lane.wait = undefined;
     const { waitingBytes } = lane.first;
     if (waitingBytes > 0) {
       lane.waitingBytes -= waitingBytes;
-      backlog.leave(waitingBytes);
+      backlog.give(waitingBytes);
     }
     await work(lane.first, lane.deviceId);
     const recorded = quarantine?.ended(lane.first.sequenceNumber);
@@ -104,20 +99,21 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   }
 
   async function beginInTurn(lane: Lane<M>, turn: Promise<boolean>) {
-    suspected.add(lane);
-    const isTurn = await turn;
-    suspected.delete(lane);
-    if (!isTurn) return;
+    lane.wait = 'turn';
+    if (!(await turn)) return;
     enqueue(lane);
     beginReady();
   }
 
   function enqueue(lane: Lane<M>) {
-    if (lane.first.requirement.isMet()) readyFor(lane).lanes.add(lane);
+    if (lane.first.requirement.isMet()) makeReady(lane);
     else hold(lane, lane.first.requirement);
   }
 
-  const readyFor = ({ first }: Lane<M>): Ready<M> => (isLarge(first.cost) ? large : small);
+  function makeReady(lane: Lane<M>) {
+    lane.wait = 'room';
+    (isLarge(lane.first.cost) ? large : small).lanes.add(lane);
+  }
 
   function beginReady() {
     beginThose(small);
@@ -125,8 +121,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   }
 
   /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
-  function beginThose(ready: Ready<M>) {
-    while (ready.lanes.size > 0 && ready.taking === undefined && !draining.aborted) {
+  function beginThose(ready: typeof small) {
+    while (ready.lanes.size > 0 && !ready.isTaking && !draining.aborted) {
       const lane = ready.inOrder.next().value as Lane<M>;
       ready.lanes.delete(lane);
       const { deviceId } = lane;
@@ -145,10 +141,10 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     }
   }
 
-  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>, ready: Ready<M>) {
-    ready.taking = lane;
+  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>, ready: typeof small) {
+    ready.isTaking = true;
     const isTaken = await room;
-    ready.taking = undefined;
+    ready.isTaking = false;
     if (!isTaken) return;
     const { cost, requirement } = lane.first;
     if (requirement.isMet() && !draining.aborted) void run(lane);
@@ -161,8 +157,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
 
   function hold(lane: Lane<M>, requirement: Requirement) {
     quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);
-    lane.heldFor = requirement.needs ?? [];
-    backlog.hold(waitingIn(lane), lane.heldFor);
+    lane.wait = requirement;
+    backlog.hold(waitingIn(lane), backendsOf(lane));
     const others = held.get(requirement);
     if (others) others.push(lane);
     else {
@@ -176,32 +172,29 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     const released = held.get(requirement) ?? [];
     held.delete(requirement);
     for (const lane of released.sort(inOrderOfArrival)) {
-      backlog.release(waitingIn(lane), lane.heldFor);
-      lane.heldFor = [];
-      readyFor(lane).lanes.add(lane);
+      backlog.release(waitingIn(lane), backendsOf(lane));
+      makeReady(lane);
     }
     beginReady();
   }
 
-  /** Of a lane whose first message waits, too. */
-  const waitingIn = ({ length, waitingBytes }: Lane<M>) => ({ messages: length, bytes: waitingBytes });
-
   function laneOf(deviceId: string, message: M): Lane<M> {
     const { waitingBytes } = message;
-    const lane = { deviceId, first: message, last: message, length: 1, waitingBytes, heldFor: [] };
+    const lane = { deviceId, first: message, last: message, length: 1, waitingBytes, wait: undefined };
     lanes.set(deviceId, lane);
     return lane;
   }
 
   return {
-    hasRoom(deviceId, bytes, requirement) {
+    /** Whether a message of the device may wait, with what it requires. */
+    hasRoom(deviceId: string, bytes: number, requirement: Requirement): boolean {
       const lane = lanes.get(deviceId);
-      if (lane !== undefined) return backlog.hasRoom(bytes, lane.heldFor);
-      return backlog.hasRoom(bytes, requirement.isMet() ? [] : (requirement.needs ?? []));
+      return backlog.hasRoom(bytes, lane ? backendsOf(lane) : requirement.isMet() ? none : requirement.needs);
     },
-    add(deviceId, message) {
+    /** Appends a message to its lane, for which there is room. */
+    add(deviceId: string, message: M) {
       const lane = lanes.get(deviceId);
-      backlog.enter(message.waitingBytes, lane?.heldFor ?? []);
+      backlog.enter(message.waitingBytes, lane && backendsOf(lane));
       if (lane === undefined) {
         enqueue(laneOf(deviceId, message));
         beginReady();
@@ -212,45 +205,23 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
       lane.length += 1;
       lane.waitingBytes += message.waitingBytes;
     },
-    begin(deviceId, message) {
-      void run(laneOf(deviceId, message));
-    },
+    /** Begins a message that is already charged to the budget. Its lane must be empty. */
+    begin: (deviceId: string, message: M) => void run(laneOf(deviceId, message)),
+    /** For operators. */
     all: () => lanes.values(),
     count: () => lanes.size,
-    waits() {
-      const found = new Map<LaneView<M>, Wait>();
-      for (const { lanes, taking } of [small, large]) {
-        for (const lane of lanes) found.set(lane, 'room');
-        if (taking) found.set(taking, 'room');
-      }
-      for (const lane of suspected) found.set(lane, 'turn');
-      for (const [requirement, waiting] of held) for (const lane of waiting) found.set(lane, requirement);
-      return found;
-    },
-    length: (deviceId) => lanes.get(deviceId)?.length ?? 0,
+    /** Messages in the lane, the one in flight included. */
+    length: (deviceId: string) => lanes.get(deviceId)?.length ?? 0,
   };
 }
 
-const inOrderOfArrival = <M extends Queued>(one: Lane<M>, other: Lane<M>) =>
+const none: readonly string[] = [];
+
+/** Those that the first message of the lane waits for, and with it all others. */
+const backendsOf = ({ wait }: Lane<unknown>) => (typeof wait === 'object' ? wait.needs : undefined) ?? none;
+
+/** Of a lane whose first message waits, too. */
+const waitingIn = ({ length, waitingBytes }: Lane<unknown>) => ({ messages: length, bytes: waitingBytes });
+
+const inOrderOfArrival = (one: Lane<Queued>, other: Lane<Queued>) =>
   one.first.sequenceNumber - other.first.sequenceNumber;
-
-/** A condition for a message to begin: the backends that it needs are up (B5). */
-export interface Requirement {
-  isMet(): boolean;
-  /** The backends: the share of the backlog that they have (B5), and for operators. */
-  readonly needs?: readonly string[];
-  /** Resolves with true when it is met, with false when `signal` is aborted. */
-  met(signal: AbortSignal): Promise<boolean>;
-}
-
-/** A message in a lane. There may be very many, so this is a linked list without wrappers. */
-export interface Queued {
-  /** The next one of the same lane. */
-  next?: Queued | undefined;
-  readonly sequenceNumber: number;
-  /** Bytes of the budget. */
-  readonly cost: number;
-  /** Bytes of the backlog; 0 when it has begun at once. */
-  readonly waitingBytes: number;
-  readonly requirement: Requirement;
-}

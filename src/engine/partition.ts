@@ -1,22 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { pastMoment } from '../concurrency/clocks.ts';
-import type { LogText as LogMessage } from '../observing/events.ts';
-import type { Publish } from '../observing/taps.ts';
+import { createCondition } from '../concurrency/waiting.ts';
 import type { HubEvent } from '../protocol/event.ts';
-import type { Backlog } from './backlog.ts';
-import type { Budget } from './budget.ts';
-import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpointWriter.ts';
-import { contentsOf, type DeviceWork, deviceWorkIn, type PartitionContents } from './contents.ts';
-import { createCondition, createIntake, type DeviceEvent } from './intake.ts';
-import { createLanes, type Requirement } from './lanes.ts';
+import { type CheckpointOptions, createCheckpoints } from './checkpointWriter.ts';
+import { contentsOf, deviceWorkIn } from './contents.ts';
+import { createIntake, type DeviceEvent, type IntakeOptions } from './intake.ts';
+import { createLanes } from './lanes.ts';
 import type { RedeliveryHorizon } from './progressTracker.ts';
 import { createQuarantine, type QuarantineOptions } from './quarantine.ts';
+import type { Backlog } from './rooms.ts';
 import type { Position } from './watermark.ts';
-import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
+import { createWork, type QueuedMessage, type WorkOptions } from './work.ts';
 
-export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
-  /** The budget of this partition, which charges the overall one too. */
-  readonly budget: Budget;
+export interface PartitionOptions<A extends DeviceEvent>
+  extends CheckpointOptions,
+    Pick<IntakeOptions<A>, 'costOf' | 'requirementOf' | 'publisherOf'>,
+    Pick<WorkOptions<A>, 'budget' | 'dispatch' | 'onTrouble'> {
   /** Of all partitions. */
   readonly backlog: Backlog;
   /**
@@ -24,24 +23,11 @@ export interface PartitionOptions<A extends DeviceEvent> extends Omit<Checkpoint
    * @param redelivered its handling may have begun before
    */
   arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
-  /** Bytes to reserve for a message before its handling begins (R6). */
-  costOf(event: HubEvent): number;
-  /** Undefined while the device has no follower; it has none when omitted. */
-  publisherOf?(arrival: A): Publish | undefined;
-  /** What a message requires to begin (B5); nothing when omitted. */
-  requirementOf?(arrival: A): Requirement | undefined;
-  /** Handles one message and returns whether it was handled to its end. */
-  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** The hub numbers events without gaps, but there were none between these two events of this session. */
   onGap?(gap: Gap): void;
-  /** Reports a failure after which the partition goes on. */
-  onTrouble(error: unknown, what: LogMessage<'error'>): void;
-  /** The partition has revoked itself: another instance owns it. */
-  onRevoked(): void;
   /** For sessions after unclean shutdowns (G4); when omitted, no message is a suspect. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'turnstile' | 'log' | 'meter'>;
-  readonly limits: CheckpointLimits;
 }
 
 /** Sequence numbers that are missing between two events. */
@@ -50,35 +36,13 @@ export interface Gap {
   readonly next: number;
 }
 
-/** One partition of the hub while this instance owns it. */
-export interface Partition {
-  /**
-   * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
-   * subscription repeats them while those of the old one still wait for room. Never rejects.
-   */
-  admit(events: readonly HubEvent[]): Promise<void>;
-  /** The last admitted event: a new subscription resumes after it. */
-  position(): Position | undefined;
-  /** For operators; walks over all lanes. */
-  contents(): PartitionContents;
-  /** The devices with messages here, or one of them. */
-  devices(device: string | undefined): readonly DeviceWork[];
-  /** Messages read and not handled to their end. */
-  pending(): number;
-  /**
-   * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
-   * the last checkpoint.
-   * Returns how many messages remain for the next reader.
-   */
-  drain(limitMs: number): Promise<number>;
-  /** Ownership is lost: accepts, begins and writes nothing more; messages in flight end at their next step. */
-  revoke(): void;
-}
-
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
 const leaveMs = 1_000;
 
-export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
+export type Partition = ReturnType<typeof createPartition>;
+
+/** One partition of the hub while this instance owns it. */
+export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>) {
   const { budget, arrivalOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   /** No more messages begin. */
@@ -97,30 +61,16 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       recordCrashState: checkpoints.recordCrashState,
       draining: draining.signal,
     });
-  const work = createWork<A>({
-    ...options,
-    backlog,
-    fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
-    sleeps: (sequenceNumber) => quarantine?.sleeps(sequenceNumber),
-    isSuspect: (sequenceNumber) => quarantine?.isInWork(sequenceNumber) === true,
-    ...signals,
-    end: checkpoints.end,
-    recordEnds: () => checkpoints.recordEnds(draining.signal),
-    changed: condition.changed,
-  });
+  const work = createWork<A>({ ...options, ...signals, backlog, checkpoints, quarantine, condition });
   const lanes = createLanes<QueuedMessage<A>>({
-    quarantine,
-    budget,
-    backlog,
+    ...{ quarantine, budget, backlog },
     draining: draining.signal,
     work: work.handle,
     ended: condition.changed,
   });
   const takeIn = createIntake<A>({
     ...options,
-    lanes,
-    quarantine,
-    condition,
+    ...{ lanes, quarantine, condition },
     draining: draining.signal,
     // The event counts as read from here, not from after the await: a drain may ask before.
     begin: (event) => checkpoints.begin(see(event)),
@@ -144,6 +94,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     condition.changed();
   }
 
+  /** Ownership is lost: accepts, begins and writes nothing more; messages in flight end at their next step. */
   function revoke() {
     checkpoints.stop(true);
     drain();
@@ -208,16 +159,29 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   }
 
   return {
-    admit(events) {
+    /**
+     * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
+     * subscription repeats them while those of the old one still wait for room. Never rejects.
+     */
+    admit(events: readonly HubEvent[]): Promise<void> {
       const readAt = performance.now();
       admitting = admitting.then(() => admitAndForget(events, readAt));
       return admitting;
     },
+    /** The last admitted event: a new subscription resumes after it. */
     position: () => seen,
+    /** For operators; walks over all lanes. */
     contents: () => contentsOf({ checkpoints, work, lanes, quarantine, atTheDoor }),
-    devices: (device) => deviceWorkIn(lanes, device),
+    /** The devices with messages here, or one of them. */
+    devices: (device: string | undefined) => deviceWorkIn(lanes, device),
+    /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
-    async drain(limitMs) {
+    /**
+     * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
+     * the last checkpoint.
+     * Returns how many messages remain for the next reader.
+     */
+    async drain(limitMs: number): Promise<number> {
       drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
       await condition.waitWhile(() => work.running() > work.sleeping(), limitMs);

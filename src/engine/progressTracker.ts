@@ -1,7 +1,7 @@
 import type { LogText } from '../observing/events.ts';
 import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
 import { type CrashRecord, decodeCrashRecord, encodeCrashRecord, isOpen } from './crashRecord.ts';
-import { createWatermark, type Position, type WorkHandle } from './watermark.ts';
+import { createWatermark, type Position } from './watermark.ts';
 
 /** What is done of a partition: everything up to the position, and above it what the map contains. */
 export interface Progress extends Position {
@@ -11,40 +11,12 @@ export interface Progress extends Position {
   readonly note?: string;
 }
 
-/** What a session has begun and done of its partition. Has no clock, and writes nothing. */
-export interface Tracked {
-  /** Whether the event is done according to the progress at the start of the session. */
-  isDone(sequenceNumber: number): boolean;
-  /** Registers a message in hub order. */
-  begin(position: Position): WorkHandle;
-  /** The message has been handled to its end. */
-  end(begun: WorkHandle): void;
-  /** Registers an event that needs no handling. */
-  pass(position: Position): void;
-  /** The snapshots that follow have this crash record, until it is past. */
-  recordCrashState(next: CrashRecord): void;
-  /** Undefined while there is no safe position. */
-  snapshot(): Snapshot | undefined;
-  /** The newest safe position; undefined while there is none. */
-  safe(): Position | undefined;
-  /** Whether a message that was in flight at an unclean shutdown may be unfinished above this position. */
-  isCrashRecordOpen(sequenceNumber: number | undefined): boolean;
-  /** Messages begun and not handled to their end. */
-  pending(): number;
-  /** The map at the start of the session cannot be read: what it contained is handled again. */
-  readonly isMapUnreadable: boolean;
-}
-
-/** What is done at one moment. */
-export interface Snapshot {
-  readonly progress: Progress;
-  /** As it was given, also when it is past and `progress` has none. */
-  readonly crashRecord: CrashRecord | undefined;
-}
-
-/** @param start the progress at the start of the session */
-export function createTracked(start: Progress | undefined): Tracked {
-  const watermark = createWatermark();
+/**
+ * What a session has begun and done of its partition. Has no clock, and writes nothing.
+ * @param start the progress at the start of the session
+ */
+export function createTracked(start: Progress | undefined) {
+  const { doneAbove, ...watermark } = createWatermark();
   /** The map at the start of the session. Snapshots repeat it for events that have not been read again yet. */
   const before = start && decodeCompletion(start.sequenceNumber, start.completed);
   let crashRecord = decodeCrashRecord(start?.note);
@@ -52,25 +24,28 @@ export function createTracked(start: Progress | undefined): Tracked {
   const safe = () => watermark.safe() ?? start;
 
   return {
-    isDone: (sequenceNumber) => before !== undefined && isDone(before, sequenceNumber),
-    begin: watermark.begin,
-    end: watermark.end,
-    pass: watermark.pass,
-    recordCrashState(next) {
+    ...watermark,
+    /** The newest safe position; undefined while there is none. */
+    safe,
+    /** Whether the event is done according to the progress at the start of the session. */
+    isDone: (sequenceNumber: number): boolean => before !== undefined && isDone(before, sequenceNumber),
+    /** The snapshots that follow have this crash record, until it is past. */
+    recordCrashState(next: CrashRecord) {
       crashRecord = next;
     },
-    snapshot() {
+    /** What is done now, with the crash record as it was given, also when it is past; undefined while there is no safe position. */
+    snapshot(): { progress: Progress; crashRecord: CrashRecord | undefined } | undefined {
       const position = safe();
       if (position === undefined) return undefined;
       const { sequenceNumber, offset } = position;
-      const completed = encodeCompletion(sequenceNumber, watermark.doneAbove(), before);
+      const completed = encodeCompletion(sequenceNumber, doneAbove(), before);
       const open = crashRecord && isOpen(crashRecord, sequenceNumber) && { note: encodeCrashRecord(crashRecord) };
-      return { progress: { sequenceNumber, offset, completed, ...open }, crashRecord: crashRecord };
+      return { progress: { sequenceNumber, offset, completed, ...open }, crashRecord };
     },
-    safe,
-    isCrashRecordOpen: (sequenceNumber) =>
+    /** Whether a message that was in flight at an unclean shutdown may be unfinished above this position. */
+    isCrashRecordOpen: (sequenceNumber: number | undefined): boolean =>
       crashRecord !== undefined && sequenceNumber !== undefined && isOpen(crashRecord, sequenceNumber),
-    pending: watermark.pending,
+    /** The map at the start of the session cannot be read: what it contained is handled again. */
     isMapUnreadable: before === undefined && start !== undefined && start.completed !== '',
   };
 }

@@ -1,39 +1,7 @@
 import { pause } from '../concurrency/waiting.ts';
 import type { LogLines } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/meter.ts';
-import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects, type Suspicion } from './crashRecord.ts';
-
-/**
- * For a session after unclean shutdowns (G4, D29). A suspect is the first message of a device in the session, if it may have
- * been in flight at the last unclean shutdown. Suspects begin in batches, each recorded before, so that after another one it is
- * known which were in work: those are divided, until one runs alone. All other messages are handled beside them.
- */
-export interface Quarantine {
-  /** Whether the message, the first of its lane, has to wait for its batch. */
-  isSuspect(deviceId: string, sequenceNumber: number): boolean;
-  /** Resolves with true when the suspect may begin, with false when the partition drains. */
-  turnOf(deviceId: string, sequenceNumber: number): Promise<boolean>;
-  /** The message does not begin now, and waits again. */
-  putBack(deviceId: string, sequenceNumber: number): void;
-  /**
-   * A message has ended.
-   * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
-   * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
-   */
-  ended(sequenceNumber: number): Promise<void> | undefined;
-  fateOf(sequenceNumber: number): Fate;
-  isInWork(sequenceNumber: number): boolean;
-  /** All that is left of the message are replies that wait for full queues (C4): it leaves work, and its device still waits for `ended`. */
-  sleeps(sequenceNumber: number): void;
-  /** Suspects that wait or are in work. */
-  suspects(): number;
-}
-
-/**
- * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
- * has ended the process.
- */
-export type Fate = 'handled' | 'parked' | 'passed over';
+import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects } from './crashRecord.ts';
 
 export interface QuarantineOptions {
   /** The crash record of the checkpoint, as text. */
@@ -65,10 +33,15 @@ const patienceAfter = (ends: number) => 1_000 * 2 ** Math.min(Math.max(ends - 6,
 /** Pause before the next attempt when the store has not accepted a crash record. */
 const recordPauseMs = 1_000;
 
-const unknown: Suspicion = { isInWork: false, ends: 0 };
+export type Quarantine = NonNullable<ReturnType<typeof createQuarantine>>;
 
-/** Undefined when there are no suspects. */
-export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
+/**
+ * For a session after unclean shutdowns (G4, D29). A suspect is the first message of a device in the session, if it may have
+ * been in flight at the last unclean shutdown. Suspects begin in batches, each recorded before, so that after another one it is
+ * known which were in work: those are divided, until one runs alone. All other messages are handled beside them.
+ * @returns undefined when there are no suspects
+ */
+export function createQuarantine(options: QuarantineOptions) {
   const crashRecord = decodeCrashRecord(options.crashRecord);
   if (!isQuarantine(crashRecord)) return undefined;
   const { recordCrashState, draining, turnstile, log, meter = noMeter } = options;
@@ -85,9 +58,6 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const batches: Batch[] = [];
   /** Suspects that have left work and not ended. */
   const asleep = new Set<number>();
-  /** The one that the crash record names as in work. */
-  let recorded: Batch | undefined;
-  let isAlone = false;
   let saving: Promise<unknown> = Promise.resolve();
   let nextSave: Promise<boolean> | undefined;
 
@@ -114,9 +84,10 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       nextSave = undefined;
       if (draining.aborted) return false; // the drain writes the last checkpoint
       const suspects = new Map(blamed);
-      const inWork = [...(recorded?.left ?? [])];
-      for (const one of inWork) suspects.set(one, { ...(blamed.get(one) ?? unknown), isInWork: true });
-      const written = recordCrashState({ ends, upTo, alone: isAlone ? inWork[0] : undefined, suspects });
+      const recorded = turnstile.recorded();
+      const inWork = recorded && batches.includes(recorded.batch) ? [...recorded.batch.left] : [];
+      for (const one of inWork) suspects.set(one, { isInWork: true, ends: endsOf(one) });
+      const written = recordCrashState({ ends, upTo, alone: recorded?.isAlone ? inWork[0] : undefined, suspects });
       saving = written;
       return written;
     });
@@ -153,11 +124,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     const batch: Batch = {
       left: new Set(chosen),
       patienceMs: patienceAfter(ends),
-      async record(state) {
-        recorded = state === 'not in work' ? undefined : batch;
-        isAlone = state === 'alone';
-        await saved();
-      },
+      recorded: saved,
       begin() {
         if (draining.aborted) return;
         logBatch(chosen);
@@ -175,7 +142,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     const suspects = chosen.length;
     if (suspects > 1) return log.info({ suspects, from: first, to: chosen.at(-1) }, 'suspects begin');
     const place = { device: waiting.get(first)?.deviceId, sequenceNumber: first, ends: endsOf(first) };
-    log.info({ suspects, ...place, alone: isAlone }, 'suspects begin');
+    log.info({ suspects, ...place, alone: turnstile.recorded()?.isAlone === true }, 'suspects begin');
     if (fateOf(first) !== 'passed over') return;
     log.error(
       place,
@@ -183,7 +150,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     );
   }
 
-  function fateOf(sequenceNumber: number): Fate {
+  /**
+   * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
+   * has ended the process.
+   */
+  function fateOf(sequenceNumber: number): 'handled' | 'parked' | 'passed over' {
     const ends = endsOf(sequenceNumber);
     return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
   }
@@ -197,10 +168,10 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   }
 
   return {
-    isSuspect(deviceId, sequenceNumber) {
-      return sequenceNumber <= upTo && !devices.has(deviceId);
-    },
-    turnOf(deviceId, sequenceNumber) {
+    /** Whether the message, the first of its lane, has to wait for its batch. */
+    isSuspect: (deviceId: string, sequenceNumber: number): boolean => sequenceNumber <= upTo && !devices.has(deviceId),
+    /** Resolves with true when the suspect may begin, with false when the partition drains. */
+    turnOf(deviceId: string, sequenceNumber: number): Promise<boolean> {
       devices.add(deviceId);
       if (draining.aborted) return Promise.resolve(false);
       return new Promise((begin) => {
@@ -208,27 +179,35 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
         turnstile.wait(partition);
       });
     },
-    putBack(deviceId, sequenceNumber) {
+    /** The message does not begin now, and waits again. */
+    putBack(deviceId: string, sequenceNumber: number) {
       if (batchOf(sequenceNumber) === undefined) return;
       devices.delete(deviceId);
       leaveWork(sequenceNumber);
     },
-    ended(sequenceNumber) {
+    /**
+     * A message has ended.
+     * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
+     * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
+     */
+    ended(sequenceNumber: number): Promise<unknown> | undefined {
       if (batchOf(sequenceNumber) === undefined && !asleep.delete(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
       countTrial('handled');
       blamed.delete(sequenceNumber);
       leaveWork(sequenceNumber);
-      return save().then(() => {});
+      return save();
     },
     fateOf,
-    isInWork: (sequenceNumber) => batchOf(sequenceNumber) !== undefined,
-    sleeps(sequenceNumber) {
+    isInWork: (sequenceNumber: number): boolean => batchOf(sequenceNumber) !== undefined,
+    /** All that is left of the message are replies that wait for full queues (C4): it leaves work, and its device still waits for `ended`. */
+    sleeps(sequenceNumber: number) {
       if (batchOf(sequenceNumber) === undefined || draining.aborted) return;
       asleep.add(sequenceNumber);
       leaveWork(sequenceNumber);
       void save();
     },
+    /** Suspects that wait or are in work. */
     suspects: () => batches.reduce((sum, { left }) => sum + left.size, waiting.size),
   };
 }
@@ -247,25 +226,18 @@ interface Batch {
   /** Those in work. */
   readonly left: Set<number>;
   readonly patienceMs: number;
-  /** Alone: no other suspect of the process is in work. Resolves when the crash record is stored. */
-  record(state: 'in work' | 'alone' | 'not in work'): Promise<void>;
+  /** Resolves when the crash record of the partition is stored, with the batch that is recorded now. */
+  recorded(): Promise<void>;
   begin(): void;
 }
+
+export type Turnstile = ReturnType<typeof createTurnstile>;
 
 /**
  * Lets batches begin one after the other, those of all partitions of the process. The last one that is in work is recorded as
  * such, and no other: either the cause is in it, or it will end.
  */
-export interface Turnstile {
-  /** The partition has suspects that wait. */
-  wait(partition: Candidates): void;
-  /** The partition has no more suspects. */
-  leave(partition: Candidates): void;
-  /** One of the batch has left work. */
-  left(batch: Batch): void;
-}
-
-export function createTurnstile(): Turnstile {
+export function createTurnstile() {
   const partitions = new Set<Candidates>();
   /** In the order of their beginning. */
   const inWork: Batch[] = [];
@@ -294,10 +266,11 @@ export function createTurnstile(): Turnstile {
     const batch = inWork.at(-1);
     const isAlone = inWork.length === 1 && batch?.left.size === 1;
     if (batch === recorded?.batch && isAlone === recorded?.isAlone) return;
-    if (recorded && recorded.batch !== batch && recorded.batch.left.size > 0)
-      await recorded.batch.record('not in work');
+    const before = recorded?.batch;
+    recorded = undefined;
+    if (before && before !== batch && before.left.size > 0) await before.recorded();
     recorded = batch && { batch, isAlone };
-    await batch?.record(isAlone ? 'alone' : 'in work');
+    await batch?.recorded();
   }
 
   async function serve() {
@@ -316,17 +289,22 @@ export function createTurnstile(): Turnstile {
   }
 
   return {
-    wait(partition) {
+    /** The partition has suspects that wait. */
+    wait(partition: Candidates) {
       partitions.add(partition);
       void serve();
     },
-    leave: (partition) => void partitions.delete(partition),
-    left(batch) {
+    /** The partition has no more suspects. */
+    leave: (partition: Candidates) => void partitions.delete(partition),
+    /** One of the batch has left work. */
+    left(batch: Batch) {
       if (batch.left.size === 0) {
         inWork.splice(inWork.indexOf(batch), 1);
         if (awaited === batch) awaited = undefined;
       }
       void serve();
     },
+    /** The batch that is recorded as in work; alone: no other suspect of the process is. */
+    recorded: () => recorded,
   };
 }

@@ -6,25 +6,6 @@ export interface Position {
   readonly offset: string;
 }
 
-/**
- * A *watermark* is the newest position of a partition up to which everything is done. Work finishes in any order; only
- * the watermark is safe to resume after (G1), and what is done above it need not be done again.
- */
-export interface Watermark {
-  /** Registers work in arrival order. */
-  begin(position: Position): WorkHandle;
-  /** The work is done. */
-  end(begun: WorkHandle): void;
-  /** Registers a position that needs no work. */
-  pass(position: Position): void;
-  /** The newest safe position; undefined before the first. */
-  safe(): Position | undefined;
-  /** What is done above the safe position, in order. */
-  doneAbove(): SequenceRange[];
-  /** Work begun and not done. */
-  pending(): number;
-}
-
 /** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
 export interface WorkHandle {
   readonly done: boolean;
@@ -40,7 +21,11 @@ interface Interval extends WorkHandle {
   after: Interval | undefined;
 }
 
-export function createWatermark(): Watermark {
+/**
+ * A *watermark* is the newest position of a partition up to which everything is done. Work finishes in any order; only
+ * the watermark is safe to resume after (G1), and what is done above it need not be done again.
+ */
+export function createWatermark() {
   let oldest: Interval | undefined;
   let newest: Interval | undefined;
   let safe: Position | undefined;
@@ -85,28 +70,34 @@ export function createWatermark(): Watermark {
   }
 
   return {
-    begin(position) {
+    /** Registers work in arrival order. */
+    begin(position: Position): WorkHandle {
       pending += 1;
       return append(position, false);
     },
-    end(begun) {
+    /** The work is done. */
+    end(begun: WorkHandle) {
       if (begun.done) return;
       pending -= 1;
       finish(begun as Interval);
     },
-    pass(position) {
+    /** Registers a position that needs no work. */
+    pass(position: Position) {
       if (newest === undefined) safe = position;
       else if (newest.done) lengthen(newest, { last: position.sequenceNumber, offset: position.offset });
       else append(position, true);
     },
-    safe: () => safe,
-    doneAbove() {
+    /** The newest safe position; undefined before the first. */
+    safe: (): Position | undefined => safe,
+    /** What is done above the safe position, in order. */
+    doneAbove(): SequenceRange[] {
       const runs: SequenceRange[] = [];
       for (let one = oldest; one !== undefined; one = one.after) {
         if (one.done) runs.push({ first: one.first, last: one.last });
       }
       return runs;
     },
+    /** Work begun and not done. */
     pending: () => pending,
   };
 }

@@ -1,16 +1,18 @@
+import type { Condition } from '../concurrency/waiting.ts';
 import type { LogText as LogMessage } from '../observing/events.ts';
-import type { PartitionBacklog } from './backlog.ts';
+import type { Course } from '../observing/observation.ts';
 import type { Budget } from './budget.ts';
-import type { MessageWork } from './contents.ts';
+import type { Checkpoints } from './checkpointWriter.ts';
 import type { Queued } from './lanes.ts';
-import type { Fate } from './quarantine.ts';
-import type { Sleeper } from './sleeping.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { PartitionBacklog, Sleeper } from './rooms.ts';
 import type { WorkHandle } from './watermark.ts';
 
 /** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
   readonly arrival: A;
-  readonly begun: WorkHandle;
+  /** Since it was accepted. */
+  begun: WorkHandle;
   /** Since its handling has begun. */
   course?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
@@ -19,36 +21,18 @@ export interface QueuedMessage<A> extends Queued {
   readonly enqueuedAt: number;
 }
 
-/** What the handling of a message can ask of its partition. */
+/** What a message does from its beginning on. */
+type MessageWork = Pick<Course, 'begunAt' | 'open'>;
+
+/** What the handling of a message gets from its partition, and tells it. */
 export interface MessageContext {
-  /** Releases bytes that were reserved for the message and are not needed (R6). */
-  releaseBytes(bytes: number): void;
-  /** It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28). */
-  waiting(): void;
-  /** Only its replies are left, and the message takes so many bytes: moves the charge from the budget to `answering`, if it fits (D28). */
-  answering(bytes: number): void;
-  /**
-   * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
-   * @param giveUp ends the waiting; may be called before this returns
-   */
-  sleeps(giveUp: () => void): void;
-  /** One of these replies is tried again. */
-  wakes(): void;
+  readonly charge: MessageCharge;
+  /** Its handling begins. */
+  begins?(course: MessageWork): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;
-  /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
-  parking(bytes: number): void;
-  /**
-   * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
-   * @returns false, and nothing is taken, when this instance no longer handles the message
-   */
-  takeForAnswers(bytes: number): Promise<boolean> | undefined;
-  /** Gives a part of that room back; the rest goes with the message. */
-  giveFromAnswers(bytes: number): void;
   /** It has failed through our side, and ends: is in a checkpoint before the next message of the device begins (G3). */
   failed(): void;
-  /** Its handling begins: `course` is what it does from now on. */
-  begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
   /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */
@@ -57,41 +41,160 @@ export interface MessageContext {
   readonly parkUnexecuted?: boolean;
 }
 
-interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
-  /** When aborted, whoever waits for the end of the messages is told when one sleeps. */
-  readonly draining: AbortSignal;
+/** What a message is charged with, and where. */
+export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
+
+/** Of a message without a partition. */
+export const noCharge: MessageCharge = {
+  shrink() {},
+  aside() {},
+  sleeps() {},
+  wakes() {},
+  parks() {},
+  takeForAnswers: () => undefined,
+};
+
+export interface WorkOptions<A> {
+  /** The budget of this partition, which charges the overall one too. */
   readonly budget: Budget;
-  readonly backlog: Pick<PartitionBacklog, 'hasRoom' | 'enter' | 'leave'>;
+  readonly backlog: PartitionBacklog;
+  readonly checkpoints: Pick<Checkpoints, 'end' | 'recordEnds'>;
+  readonly quarantine: Quarantine | undefined;
+  readonly condition: Condition;
+  readonly draining: AbortSignal;
+  readonly ended: AbortSignal;
+  /** Handles one message and returns whether it was handled to its end. */
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
+  /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
-  /** A message has been handled to its end. */
-  end(begun: WorkHandle): void;
-  /** Resolves when a checkpoint contains what has ended until now, or the next reader will not find out more. */
-  recordEnds(): Promise<void>;
-  /** Of a message that may have ended the process (G4). */
-  fateOf(sequenceNumber: number): Fate;
-  /** Whether it may have ended the process, and is in work: nothing else of its device may be (G4). */
-  isSuspect(sequenceNumber: number): boolean;
-  /** Only replies that wait for full queues are left of a message. */
-  sleeps(sequenceNumber: number): void;
-  /** A message sleeps, or has been recorded behind an earlier one. */
-  changed(): void;
 }
 
-export interface Work<A> {
-  /**
-   * Handles a message that is already charged to the budget. Never rejects.
-   * @returns when the next message of the device may begin
-   */
-  handle(message: QueuedMessage<A>, deviceId: string): Promise<void>;
-  /** Messages that have begun and not ended. */
-  running(): number;
-  /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded (A12). */
-  sleeping(): number;
+/** Where a message is charged. Without `shrink`, with its event alone. */
+interface Place {
+  give(bytes: number): void;
+  shrink?(bytes: number): void;
 }
 
-export function createWork<A>(options: WorkOptions<A>): Work<A> {
-  const { budget, backlog, dispatch, draining, ended, end, onTrouble, changed } = options;
+/**
+ * @param isFollowed whether other messages of its device wait behind it
+ * @param asleep told when it falls asleep, and when it does not sleep any more
+ */
+function createCharge(
+  cost: number,
+  { budget, backlog, ended }: Pick<WorkOptions<unknown>, 'budget' | 'backlog' | 'ended'>,
+  isFollowed: () => boolean,
+  asleep: (isAsleep: boolean) => void,
+) {
+  let held = cost;
+  let place: Place = budget.of(cost);
+  let sleeper: Sleeper | undefined;
+  /** Undefined while it has no room for answers of its own. */
+  let answers: number | undefined;
+  let isAsleep = false;
+  /** Its handling is over. */
+  let keepsNoMore = false;
+
+  function shrink(bytes: number) {
+    if (answers !== undefined) {
+      answers -= bytes;
+      budget.answers.shrink(bytes);
+    } else if (place.shrink !== undefined) {
+      held -= bytes;
+      place.shrink(bytes);
+    }
+  }
+
+  function moveTo(next: Place, left: number) {
+    place.give(held);
+    place = next;
+    held = left;
+    sleeper = undefined;
+  }
+
+  function leaveAnswers(): number {
+    const left = answers ?? 0;
+    if (answers !== undefined) budget.answers.give(left);
+    answers = undefined;
+    return left;
+  }
+
+  function setAsleep(next: boolean) {
+    if (next === isAsleep) return;
+    isAsleep = next;
+    asleep(next);
+  }
+
+  return {
+    /** Releases bytes that it does not need, or not any more (R6): those of answers, if it has taken room for them. */
+    shrink,
+    /**
+     * It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
+     * @param left only its replies are left, and so many bytes
+     * @param kept and so many bytes of answers of backends
+     */
+    aside(left?: number, kept = 0) {
+      if (left !== undefined) {
+        keepsNoMore = true;
+        if (answers !== undefined) shrink(answers - kept);
+        const own = answers === undefined ? left + kept : left;
+        place.shrink?.(held - own);
+        held = own;
+      }
+      if (place === budget.answering || place === backlog || !budget.answering.take(held)) return;
+      moveTo(budget.answering, held);
+    },
+    /**
+     * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
+     * @param giveUp ends the waiting; may be called before this returns
+     */
+    sleeps(giveUp: () => void) {
+      if (sleeper === undefined) {
+        const all = held + leaveAnswers();
+        const next = budget.sleeping.add(all, isFollowed);
+        moveTo(next, all);
+        sleeper = next;
+      }
+      setAsleep(true);
+      sleeper.sleeps(giveUp);
+    },
+    /** One of these replies is tried again. */
+    wakes() {
+      setAsleep(false);
+      sleeper?.wakes();
+    },
+    /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
+    parks(bytes: number) {
+      if (place === backlog || !backlog.hasRoom(bytes)) return;
+      moveTo(backlog, bytes);
+      backlog.enter(bytes);
+    },
+    /**
+     * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
+     * @returns false, and nothing is taken, when this instance no longer handles the message
+     */
+    takeForAnswers(bytes: number): Promise<boolean> | undefined {
+      const taken = () => {
+        if (keepsNoMore) budget.answers.give(bytes);
+        else answers = bytes;
+      };
+      const taking = budget.answers.take(bytes, ended);
+      if (taking === undefined) taken();
+      return taking?.then((isTaken) => {
+        if (isTaken) taken();
+        return isTaken;
+      });
+    },
+    end() {
+      keepsNoMore = true;
+      place.give(held);
+      leaveAnswers();
+      setAsleep(false);
+    },
+  };
+}
+
+export function createWork<A>(options: WorkOptions<A>) {
+  const { checkpoints, quarantine, condition, draining, ended, dispatch, onTrouble } = options;
   let running = 0;
   let sleeping = 0;
   /**
@@ -113,58 +216,18 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
     }
   }
 
+  function countSleeping(more: 1 | -1) {
+    sleeping += more;
+    if (more > 0 && draining.aborted) condition.changed();
+  }
+
   async function handled(message: QueuedMessage<A>, deviceId: string, nextMayBegin: () => void): Promise<void> {
-    const { arrival, cost, begun, readAt, sequenceNumber } = message;
-    const fate = options.fateOf(sequenceNumber);
-    const isSuspect = options.isSuspect(sequenceNumber);
+    const { arrival, begun, readAt, sequenceNumber } = message;
+    const fate = quarantine?.fateOf(sequenceNumber);
+    const isSuspect = quarantine?.isInWork(sequenceNumber);
     const earlier = recording.get(deviceId);
-    const charge = budget.of(cost);
-    let held = cost;
-    /** Undefined while it has no room for answers of its own. */
-    let answers: number | undefined;
-    let isAside = false;
-    let isParking = false;
-    let sleeper: Sleeper | undefined;
-    let isAsleep = false;
-    let isOver = false;
     let hasFailed = false;
     let recorded: ((isRecorded: boolean) => void) | undefined;
-
-    function leavePlace() {
-      if (sleeper) sleeper.leave();
-      else if (!isParking) (isAside ? budget.answering : charge).give(held);
-      else if (!draining.aborted) backlog.leave(held); // else it is freed already
-      sleeper = undefined;
-      isAside = false;
-      isParking = false;
-    }
-
-    function leaveAnswers(): number {
-      const left = answers ?? 0;
-      if (answers !== undefined) budget.answers.give(left);
-      answers = undefined;
-      return left;
-    }
-
-    function releaseBytes(bytes: number) {
-      held -= bytes;
-      if (sleeper) sleeper.shrink(bytes);
-      else if (isAside) budget.answering.give(bytes, 0);
-      else charge.shrink(bytes);
-    }
-
-    /** Leaves the charge where it is when `answering` has no room. */
-    function moveAside() {
-      if (isAside || isParking || !budget.answering.take(held)) return;
-      leavePlace();
-      isAside = true;
-    }
-
-    function setAsleep(next: boolean) {
-      if (next !== isAsleep) sleeping += next ? 1 : -1;
-      isAsleep = next;
-      if (next && draining.aborted) changed();
-    }
 
     /** The messages of the device that follow are recorded as done after this one. */
     function recordBeforeLater() {
@@ -175,99 +238,64 @@ export function createWork<A>(options: WorkOptions<A>): Work<A> {
       void whole.then(() => recording.get(deviceId) === whole && recording.delete(deviceId));
     }
 
+    const isFollowed = () => message.next !== undefined;
+    const charge = createCharge(message.cost, options, isFollowed, (isAsleep) => {
+      countSleeping(isAsleep ? 1 : -1);
+      if (isAsleep) quarantine?.sleeps(sequenceNumber);
+    });
     if (earlier !== undefined) recordBeforeLater();
     const context: MessageContext = {
-      releaseBytes,
-      waiting: moveAside,
-      answering(bytes) {
-        releaseBytes(held - bytes);
-        moveAside();
-      },
-      takeForAnswers(bytes) {
-        const taken = () => {
-          if (isOver) budget.answers.give(bytes);
-          else answers = bytes;
-        };
-        const taking = budget.answers.take(bytes, ended);
-        if (taking === undefined) taken();
-        return taking?.then((isTaken) => {
-          if (isTaken) taken();
-          return isTaken;
-        });
-      },
-      giveFromAnswers(bytes) {
-        if (answers === undefined) return releaseBytes(bytes); // they sleep with the message, or have slept
-        answers -= bytes;
-        budget.answers.shrink(bytes);
-      },
-      sleeps(giveUp) {
-        if (sleeper === undefined) {
-          leavePlace();
-          held += leaveAnswers();
-          sleeper = budget.sleeping.add(held, () => message.next !== undefined);
-        }
-        setAsleep(true);
-        options.sleeps(sequenceNumber);
-        sleeper.sleeps(giveUp);
-      },
-      wakes() {
-        setAsleep(false);
-        sleeper?.wakes();
-      },
-      parking(bytes) {
-        if (isParking || draining.aborted || !backlog.hasRoom(bytes, [])) return;
-        leavePlace();
-        isParking = true;
-        held = bytes;
-        backlog.enter(bytes, []);
+      charge,
+      begins(course) {
+        message.course = course;
       },
       nextMayBegin() {
-        if (isSuspect) return;
+        if (isSuspect) return; // nothing else of its device may be in work (G4)
         if (earlier === undefined) recordBeforeLater();
         nextMayBegin();
       },
       failed() {
         hasFailed = true;
       },
-      begins(course) {
-        message.course = course;
-      },
       ended,
       readAt,
       parkUnexecuted: fate === 'parked',
     };
     const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
-    isOver = true;
-    leavePlace();
-    leaveAnswers();
-    setAsleep(false);
+    charge.end();
     if (!hasFailed) nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));
-    if (isRecorded) end(begun);
+    if (isRecorded) checkpoints.end(begun);
     if (hasFailed) {
       // Its repeat may succeed, behind later messages which the backends know already.
-      if (isRecorded) await options.recordEnds();
+      if (isRecorded) await checkpoints.recordEnds(draining);
       nextMayBegin();
     }
     if (recorded === undefined) return;
     recorded(isRecorded);
-    changed();
+    condition.changed();
   }
 
   /** Counts as sleeping meanwhile. */
   async function isRecordedBehind(earlier: Promise<boolean>): Promise<boolean> {
     running += 1;
-    sleeping += 1;
-    if (draining.aborted) changed();
+    countSleeping(1);
     const isRecorded = await earlier;
     running -= 1;
-    sleeping -= 1;
+    countSleeping(-1);
     return isRecorded;
   }
 
   return {
-    handle: (message, deviceId) => new Promise((resolve) => void handled(message, deviceId, resolve)),
+    /**
+     * Handles a message that is already charged to the budget. Never rejects.
+     * @returns when the next message of the device may begin
+     */
+    handle: (message: QueuedMessage<A>, deviceId: string): Promise<void> =>
+      new Promise((resolve) => void handled(message, deviceId, resolve)),
+    /** Messages that have begun and not ended. */
     running: () => running,
+    /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded (A12). */
     sleeping: () => sleeping,
   };
 }

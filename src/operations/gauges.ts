@@ -1,8 +1,8 @@
 import { observeBackends } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { Pace } from '../engine/adaptiveLimit.ts';
-import type { Backlog } from '../engine/backlog.ts';
 import type { Budget } from '../engine/budget.ts';
+import type { Backlog } from '../engine/rooms.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Sender } from '../hub/replies/sender.ts';

@@ -1,6 +1,7 @@
 import { printable } from 'telemetry/printable.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { RequirementOf } from '../dispatch/recognition.ts';
+import { noCharge } from '../engine/work.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../stores/deadLetter.ts';
 import { type DeadLetters, LetterRefused } from '../stores/deadLetterStore.ts';
@@ -42,11 +43,7 @@ export interface ReplayOptions {
 }
 
 /** A dead letter is charged to nothing, and has no lane. */
-const nothing = () => undefined;
-const alone = {
-  ...{ releaseBytes: nothing, waiting: nothing, answering: nothing, parking: nothing, sleeps: nothing, wakes: nothing },
-  ...{ nextMayBegin: nothing, failed: nothing, takeForAnswers: nothing, giveFromAnswers: nothing },
-};
+const alone = { charge: noCharge, nextMayBegin() {}, failed() {} };
 
 /** Of one dead letter. The device's next one is tried only after one of the first three. */
 type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';

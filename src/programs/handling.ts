@@ -5,7 +5,7 @@ import { type Backends, createBackends } from '../backends/backends.ts';
 import { readingBytes } from '../backends/transport.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/recognition.ts';
-import { createLine } from '../engine/fairSemaphore.ts';
+import { createLine } from '../engine/budget.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';

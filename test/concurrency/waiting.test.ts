@@ -1,5 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { atMost, createRepeating, endsWithin, inOrder, TooLate, within } from '../../src/concurrency/waiting.ts';
+import {
+  atMost,
+  createCondition,
+  createRepeating,
+  endsWithin,
+  inOrder,
+  TooLate,
+  within,
+} from '../../src/concurrency/waiting.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 it('tasks run up to the limit at once, in the order of arrival, even if some fail', async () => {
@@ -116,6 +124,19 @@ describe('a wait with a limit', () => {
     await vi.advanceTimersByTimeAsync(10);
     expect(await endsWithin(Promise.resolve(), 1_000_000)).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('a wait for a condition ends at its limit, however long the process has run', async () => {
+    await vi.advanceTimersByTimeAsync(60_000);
+    const condition = createCondition();
+    let isOver = false;
+    void condition.waitWhile(() => true, 1_000).then(() => (isOver = true));
+    await vi.advanceTimersByTimeAsync(500);
+    condition.changed();
+    await vi.advanceTimersByTimeAsync(499);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(true);
   });
 });
 

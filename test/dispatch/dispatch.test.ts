@@ -89,7 +89,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'an action that would hide in a log, and is long',
       `model."\r\n\u202e\u0085${'x'.repeat(30_000)}`,
       'model.create',
-      `model.'\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…`,
+      `model.\\"\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…`,
     ],
   ])('%s', async (_what, action, nearest, shown = action) => {
     const answer = await answerTo(hubEvent({ properties: { ...properties, action }, body: pumpBody }));

@@ -4,6 +4,7 @@ import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { withFakeTimers } from '../support/waiting.ts';
+import { forever } from '../support/wiring.ts';
 import { noConfiguration, pump, pumpId } from '../support/world.ts';
 import { event, success } from './support/creation.ts';
 
@@ -27,12 +28,17 @@ function create(subscriber: string) {
       }),
     context: {
       nextMayBegin: () => void steps.push('next may begin'),
-      sleeps(given) {
-        steps.push('sleeps');
-        giveUp = given;
+      charge: {
+        ...forever.charge,
+        sleeps(given) {
+          steps.push('sleeps');
+          giveUp = given;
+        },
+        wakes: () => void steps.push('wakes'),
+        aside(left) {
+          if (left === undefined) steps.push('takes a place again');
+        },
       },
-      wakes: () => void steps.push('wakes'),
-      waiting: () => void steps.push('takes a place again'),
     },
   });
   void dispatched.then(({ handled }) => steps.push(handled ? 'handled' : 'left'));

@@ -1,6 +1,6 @@
 import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { MessageContext } from '../../src/engine/work.ts';
+import type { MessageCharge, MessageContext } from '../../src/engine/work.ts';
 import { bytesBeforeRoom } from '../../src/objectModel/collect.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import { readJson } from '../../src/protocol/json.ts';
@@ -29,8 +29,12 @@ interface Walk {
   readonly send?: (reply: Reply) => Promise<Delivery>;
 }
 
-/** Handles a request for a model with children. What the partition says is up to `context`. */
-function sync({ children, bytes, forbidden, send = async () => 'delivered' }: Walk, context: Partial<MessageContext>) {
+/** Handles a request for a model with children. What the partition says is up to `charge`. */
+function sync(
+  { children, bytes, forbidden, send = async () => 'delivered' }: Walk,
+  charge: Partial<MessageCharge>,
+  context: Partial<MessageContext> = {},
+) {
   const calls: string[] = [];
   const texts = new Map(Array.from({ length: children + 1 }, (_, index) => [objectId(index), textOf(index)]));
   function textOf(index: number) {
@@ -61,11 +65,17 @@ function sync({ children, bytes, forbidden, send = async () => 'delivered' }: Wa
     properties: requestProperties.V1('Svc.Device.SyncModel'),
     body: { objectId: objectId(0), model, hierarchical: true },
   });
-  const held: number[] = [];
+  const held: (number | undefined)[] = [];
   const handled = dispatch(arrivalOf(event), {
     ...forever,
-    releaseBytes: (less) => held.push(-less),
-    answering: (left) => held.push(left),
+    charge: {
+      ...forever.charge,
+      shrink: (less) => void held.push(-less),
+      aside(...left) {
+        held.push(...left);
+      },
+      ...charge,
+    },
     ...context,
   });
   const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
@@ -86,35 +96,35 @@ describe('the room of a walk', () => {
     const { event, held, reserved, inWork, ackBytes, smallText } = walk;
     const kept = smallText.length + 60_000;
     expect(kept).toBeLessThan(bytesBeforeRoom);
-    expect(held).toEqual([inWork - reserved, bytesReceived(event) + ackBytes + kept]);
+    const handedOver = [-smallText.length, -30_000, -30_000];
+    expect(held).toEqual([inWork - reserved, bytesReceived(event) + ackBytes, kept, ...handedOver]);
   });
 
   it('is taken whole beyond that; what is not needed is given back after the walk, and the rest with each reply', async () => {
-    const given: number[] = [];
     const takeForAnswers = vi.fn(() => undefined);
-    const context = { takeForAnswers, giveFromAnswers: (bytes: number) => void given.push(bytes) };
-    const givenBefore: number[] = [];
+    const before: number[] = [];
     const send = async () => {
-      givenBefore.push(given.length);
+      before.push(walk.held.length);
       return 'delivered' as const;
     };
-    const walk = sync({ children: 3, bytes: 30_000, send }, context);
+    const walk = sync({ children: 3, bytes: 30_000, send }, { takeForAnswers });
     expect(await walk.handled).toBe(true);
-    const { length } = walk.smallText;
     expect(takeForAnswers.mock.calls).toEqual([[whole]]);
-    expect(given).toEqual([whole - length - 90_000, length, 30_000, 30_000, 30_000]);
-    expect(givenBefore).toEqual([1, 2, 3, 4, 5]);
     const { event, held, reserved, inWork, ackBytes } = walk;
-    expect(held).toEqual([inWork - reserved, -bytesBeforeRoom, bytesReceived(event) + ackBytes]);
+    const { length } = walk.smallText;
+    const answers = [bytesReceived(event) + ackBytes, length + 90_000];
+    const handedOver = [-length, -30_000, -30_000, -30_000];
+    expect(held).toEqual([inWork - reserved, -bytesBeforeRoom, ...answers, ...handedOver]);
+    expect(before).toEqual([4, 5, 6, 7, 8]);
     expect([walk.calls, walk.code()]).toEqual([[...first, '1', '2', '3'], 'ok']);
   });
 
   it('is waited for with nothing kept and without a place in flight, and the walk begins again then; its time stands still', async () => {
     let take = (_: boolean) => {};
-    const waiting = vi.fn();
+    const aside = vi.fn();
     const takeForAnswers = vi.fn(() => new Promise<boolean>((resolve) => (take = resolve)));
-    const walk = sync({ children: 3, bytes: 30_000 }, { takeForAnswers, waiting });
-    await vi.waitUntil(() => waiting.mock.calls.length > 0);
+    const walk = sync({ children: 3, bytes: 30_000 }, { takeForAnswers, aside });
+    await vi.waitUntil(() => aside.mock.calls.length > 0);
     expect(walk.held).toEqual([walk.inWork - walk.reserved, -bytesBeforeRoom]);
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(walk.replies).toEqual([]);
@@ -132,9 +142,9 @@ describe('the room of a walk', () => {
       { children: 3, bytes: 30_000 },
       {
         takeForAnswers: async () => true,
-        begins: ({ open }) => seen.push(open),
-        waiting: () => seen.push([...(seen[0] as Set<object>)].map((step) => ({ ...step, since: 0 }))),
+        aside: () => void seen.push([...(seen[0] as Set<object>)].map((step) => ({ ...step, since: 0 }))),
       },
+      { begins: ({ open }) => seen.push(open) },
     );
     await walk.handled;
     expect(seen.flat()).toContainEqual({
@@ -145,8 +155,8 @@ describe('the room of a walk', () => {
   });
 
   it('is not waited for by a walk that has failed meanwhile', async () => {
-    const context = { takeForAnswers: () => new Promise<boolean>(() => {}) };
-    const walk = sync({ children: 3, bytes: 60_000, forbidden: 1 }, context);
+    const takeForAnswers = () => new Promise<boolean>(() => {});
+    const walk = sync({ children: 3, bytes: 60_000, forbidden: 1 }, { takeForAnswers });
     expect(await walk.handled).toBe(true);
     expect(walk.code()).toBe('not_authorized');
   });
@@ -155,22 +165,17 @@ describe('the room of a walk', () => {
     const taken = new AbortController();
     const walk = sync(
       { children: 3, bytes: 30_000 },
-      {
-        ended: taken.signal,
-        waiting: () => taken.abort(),
-        takeForAnswers: async () => false,
-      },
+      { aside: () => taken.abort(), takeForAnswers: async () => false },
+      { ended: taken.signal },
     );
     expect(await walk.handled).toBe(false);
     expect(walk.replies).toEqual([]);
   });
 
   it('has little of models that are too large for the hub', async () => {
-    const given: number[] = [];
-    const context = { takeForAnswers: () => undefined, giveFromAnswers: (bytes: number) => void given.push(bytes) };
-    const walk = sync({ children: 2, bytes: 1_000_000, send: async () => ({ dropped: 'too_large' }) }, context);
+    const walk = sync({ children: 2, bytes: 1_000_000, send: async () => ({ dropped: 'too_large' }) }, {});
     expect(await walk.handled).toBe(true);
-    expect(given[0]).toBe(whole - walk.smallText.length - 2 * (maxReplyBytes + 1));
+    expect(walk.held[3]).toBe(walk.smallText.length + 2 * (maxReplyBytes + 1));
     expect(walk.code()).toBe('response_too_large');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/backlog.ts';
+import { createBacklog } from '../../src/engine/rooms.ts';
 
 const limits = { maxMessages: 8, maxBytes: 8_000 };
 
@@ -54,7 +54,7 @@ describe('the room of messages that wait', () => {
 
 describe('a partition that found no room', () => {
   it.each<[what: string, act: (one: View) => void]>([
-    ['a message of another begins', (one) => one.leave(1)],
+    ['a message of another begins', (one) => one.give(1)],
     [
       'messages of another do not wait for the backend any more',
       (one) => one.release({ messages: 1, bytes: 1 }, ['im']),

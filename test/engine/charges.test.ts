@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/backlog.ts';
 import { createBudget } from '../../src/engine/budget.ts';
+import { createBacklog } from '../../src/engine/rooms.ts';
 import type { MessageContext } from '../../src/engine/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { partitionWith } from './support/partitions.ts';
@@ -37,7 +37,7 @@ describe('the charge of a message', () => {
   it('is its memory, and zero when it has ended', async () => {
     const { stays, charged, endBoth } = await two();
     expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
-    stays[0].releaseBytes(40);
+    stays[0].charge.shrink(40);
     expect(charged()).toEqual([{ messages: 2, bytes: 160 }, none]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
@@ -45,10 +45,10 @@ describe('the charge of a message', () => {
 
   it('moves to the side budget once while it waits for a backend, and is released there', async () => {
     const { stays, charged, endBoth } = await two();
-    stays[0].waiting();
-    stays[0].waiting();
+    stays[0].charge.aside();
+    stays[0].charge.aside();
     expect(charged()).toEqual([one, one]);
-    stays[0].releaseBytes(40);
+    stays[0].charge.shrink(40);
     expect(charged()[1]).toEqual({ messages: 1, bytes: 60 });
     await endBoth();
     expect(charged()).toEqual([none, none]);
@@ -56,9 +56,9 @@ describe('the charge of a message', () => {
 
   it('moves to the budget of replies when only they are left, with their memory, whether the message had waited or not', async () => {
     const { stays, charged, endBoth } = await two();
-    stays[0].waiting();
-    stays[0].answering(130);
-    stays[1].answering(50);
+    stays[0].charge.aside();
+    stays[0].charge.aside(130);
+    stays[1].charge.aside(50);
     expect(charged()).toEqual([none, { messages: 2, bytes: 180 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
@@ -66,11 +66,11 @@ describe('the charge of a message', () => {
 
   it('stays in its budget when there is no room for its replies, with their memory', async () => {
     const { stays, charged, endBoth } = await two();
-    stays[0].waiting();
-    stays[1].answering(901);
+    stays[0].charge.aside();
+    stays[1].charge.aside(901);
     expect(charged()).toEqual([{ messages: 1, bytes: 901 }, one]);
-    stays[1].answering(900);
-    stays[0].answering(101);
+    stays[1].charge.aside(900);
+    stays[0].charge.aside(101);
     expect(charged()).toEqual([none, { messages: 2, bytes: 1_001 }]);
     await endBoth();
     expect(charged()).toEqual([none, none]);
@@ -78,8 +78,9 @@ describe('the charge of a message', () => {
 
   it('is what is left of it among those that wait while the store of dead letters is out, and is released there', async () => {
     const { stays, charged, waiting, endBoth } = await two();
-    stays[0].answering(30);
-    for (const stay of stays) for (let attempt = 0; attempt < 2; attempt += 1) stay.parking(40);
+    stays[0].charge.aside(30);
+    for (const stay of stays) for (let attempt = 0; attempt < 2; attempt += 1) stay.charge.parks(40);
+    stays[0].charge.shrink(10); // of its answers: it is charged with its event alone
     expect([charged(), waiting()]).toEqual([[none, none], { messages: 2, bytes: 80 }]);
     await endBoth();
     expect([charged(), waiting()]).toEqual([[none, none], none]);
@@ -89,10 +90,10 @@ describe('the charge of a message', () => {
     const { stays, backlog, charged, endBoth } = await two();
     const others = backlog.ofPartition(() => {});
     others.enter(1_961, []);
-    stays[0].parking(40);
+    stays[0].charge.parks(40);
     expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
-    others.leave(1_961);
-    stays[0].parking(40);
+    others.give(1_961);
+    stays[0].charge.parks(40);
     expect(charged()).toEqual([one, none]);
     await endBoth();
     expect([charged(), backlog.taken()]).toEqual([[none, none], none]);
@@ -100,9 +101,9 @@ describe('the charge of a message', () => {
 
   it('is released once when the partition drains meanwhile, and does not move any more', async () => {
     const { stays, partition, charged, waiting, endBoth } = await two();
-    stays[0].parking(40);
+    stays[0].charge.parks(40);
     const drained = partition.drain(1_000);
-    stays[1].parking(40);
+    stays[1].charge.parks(40);
     expect([charged(), waiting()]).toEqual([[one, none], none]);
     await endBoth();
     await drained;
@@ -111,9 +112,9 @@ describe('the charge of a message', () => {
 
   it('has room for answers until the message ends, which others wait for', async () => {
     const { budget, stays, end } = await two();
-    expect(stays[0].takeForAnswers(9_000)).toBe(undefined);
-    const other = stays[1].takeForAnswers(9_000);
-    stays[0].giveFromAnswers(5_000);
+    expect(stays[0].charge.takeForAnswers(9_000)).toBe(undefined);
+    const other = stays[1].charge.takeForAnswers(9_000);
+    stays[0].charge.shrink(5_000);
     expect(budget.answers.inFlight().bytes).toBe(4_000);
     await end(1);
     expect(await other).toBe(true);
@@ -122,23 +123,36 @@ describe('the charge of a message', () => {
     expect(budget.answers.inFlight()).toEqual(none);
   });
 
+  it('keeps as much of that room as it says when only its replies are left; without such room, they are charged with it', async () => {
+    const { budget, charged, stays, endBoth } = await two();
+    void stays[0].charge.takeForAnswers(9_000);
+    for (const { charge } of stays) charge.aside(20, 70);
+    expect([charged()[1], budget.answers.inFlight().bytes]).toEqual([{ messages: 2, bytes: 110 }, 70]);
+    for (const { charge } of stays) charge.shrink(60);
+    expect([charged()[1], budget.answers.inFlight().bytes]).toEqual([{ messages: 2, bytes: 50 }, 10]);
+    await endBoth();
+    expect([charged(), budget.answers.inFlight()]).toEqual([[none, none], none]);
+  });
+
   it('takes its room for answers with it when only replies to full queues are left', async () => {
     const { budget, stays, endBoth } = await two();
-    void stays[0].takeForAnswers(9_000);
+    void stays[0].charge.takeForAnswers(9_000);
     const before = budget.sleeping.taken().bytes;
-    stays[0].sleeps(() => {});
+    stays[0].charge.sleeps(() => {});
     expect(budget.answers.inFlight()).toEqual(none);
     expect(budget.sleeping.taken().bytes - before).toBeGreaterThanOrEqual(9_100);
     await endBoth();
     expect(budget.sleeping.taken()).toEqual(none);
   });
 
-  it('has no room for answers that comes when the message is over', async () => {
+  it.each(['over', 'answered'])('has no room for answers that comes when the message is %s', async (when) => {
     const { budget, stays, end } = await two();
-    void stays[0].takeForAnswers(9_000);
-    void stays[1].takeForAnswers(9_000);
-    await end(2);
+    void stays[0].charge.takeForAnswers(9_000);
+    void stays[1].charge.takeForAnswers(9_000);
+    if (when === 'over') await end(2);
+    else stays[1].charge.aside(10);
     await end(1);
     expect(budget.answers.inFlight()).toEqual(none);
+    await end(2);
   });
 });

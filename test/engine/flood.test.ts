@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/backlog.ts';
 import { createPartition } from '../../src/engine/partition.ts';
 import type { Progress } from '../../src/engine/progressTracker.ts';
+import { createBacklog } from '../../src/engine/rooms.ts';
 import { compactEvent, type HubEvent } from '../../src/protocol/event.ts';
 import { backlogLimits } from '../../src/settings/constants.ts';
 import { partitionShare } from '../../src/settings/derived.ts';

@@ -89,21 +89,6 @@ describe('a partition', () => {
     expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
   });
 
-  it('writes a checkpoint after the set number of messages, without waiting for the interval', async () => {
-    const { checkpoints, end } = await partitionWith('a1 b2 c3 d4', { limits: { ...limits, everyMessages: 3 } });
-    for (const one of [1, 2, 3]) await end(one);
-    expect(positions(checkpoints)).toEqual([3]);
-  });
-
-  it('writes checkpoints for telemetry alone at the interval only', async () => {
-    const { partition, checkpoints } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
-    await partition.admit(events(Array.from({ length: 1_000 }, (_, index) => `t${index}`).join(' ')));
-    await vi.advanceTimersByTimeAsync(4_999);
-    expect(checkpoints).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(positions(checkpoints)).toEqual([999]);
-  });
-
   it('writes another checkpoint for messages that ended during the last write', async () => {
     const written: Progress[] = [];
     let answer: (ok: boolean) => void = () => {};

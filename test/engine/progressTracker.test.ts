@@ -5,7 +5,6 @@ import {
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
   type Progress,
-  type Tracked,
 } from '../../src/engine/progressTracker.ts';
 import type { WorkHandle } from '../../src/engine/watermark.ts';
 
@@ -27,7 +26,7 @@ const doneAbove = ({ sequenceNumber, completed }: Progress) => {
 };
 
 /** Takes steps such as `begin 11`, and returns what a snapshot then says. */
-function afterSteps(start: Progress | undefined, steps: string, tracked: Tracked = createTracked(start)) {
+function afterSteps(start: Progress | undefined, steps: string, tracked = createTracked(start)) {
   const begun = new Map<number, WorkHandle>();
   for (const step of steps.split(', ').filter((one) => one !== '')) {
     const [verb, number] = step.split(' ');

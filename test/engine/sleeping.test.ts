@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklog } from '../../src/engine/backlog.ts';
 import { type Budget, createBudget } from '../../src/engine/budget.ts';
-import { createSleeping, sleeperBytes } from '../../src/engine/sleeping.ts';
+import { createBacklog, createSleeping, sleeperBytes } from '../../src/engine/rooms.ts';
 import type { MessageContext } from '../../src/engine/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { events, limits, partitionByHand, partitionWith, positions } from './support/partitions.ts';
@@ -75,12 +74,12 @@ describe('the room of messages that sleep (C4)', () => {
     expect(room.taken()).toEqual({ messages: 1, bytes: 6 });
     add('b', 25); // a is given up
     a.shrink(1);
-    a.leave();
+    a.give();
     expect(room.taken()).toEqual({ messages: 1, bytes: 25 });
     a.sleeps();
     expect(room.taken()).toEqual({ messages: 2, bytes: 30 });
-    a.leave();
-    a.leave();
+    a.give();
+    a.give();
     expect(room.taken()).toEqual({ messages: 1, bytes: 25 });
   });
 });
@@ -105,13 +104,13 @@ describe('a message that sleeps', () => {
   it('gives back its place in flight, or among those being answered, whatever the number of such messages', async () => {
     const { stays, started, charged, end } = await messages('a1 b2 c3 d4 e5');
     expect(started).toEqual([1, 2]);
-    stays[0].sleeps(never);
-    stays[1].answering(130);
-    stays[1].sleeps(never);
+    stays[0].charge.sleeps(never);
+    stays[1].charge.aside(130);
+    stays[1].charge.sleeps(never);
     await end(-1);
     expect(started).toEqual([1, 2, 3, 4]);
     expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none, { messages: 2, bytes: 230 }]);
-    for (const one of stays) one.sleeps(never);
+    for (const one of stays) one.charge.sleeps(never);
     await end(-1);
     expect(started).toEqual([1, 2, 3, 4, 5]);
     for (const number of started) await end(number);
@@ -121,16 +120,16 @@ describe('a message that sleeps', () => {
   it('takes a place among those being answered again when there is one, and waits for none', async () => {
     const budget = createBudget({ maxMessages: 2, maxBytes: 1_600 }); // 200 bytes of answers
     const { stays, charged, end } = await messages('a1 b2', budget);
-    stays[0].sleeps(never);
-    stays[0].wakes();
-    stays[0].releaseBytes(40);
-    stays[1].answering(150);
-    stays[0].waiting();
+    stays[0].charge.sleeps(never);
+    stays[0].charge.wakes();
+    stays[0].charge.shrink(40);
+    stays[1].charge.aside(150);
+    stays[0].charge.aside();
     expect(charged()).toEqual([none, { messages: 1, bytes: 150 }, { messages: 1, bytes: 60 }]);
     await end(2);
-    stays[0].waiting();
+    stays[0].charge.aside();
     expect(charged()).toEqual([none, { messages: 1, bytes: 60 }, none]);
-    stays[0].sleeps(never);
+    stays[0].charge.sleeps(never);
     expect(charged()).toEqual([none, none, { messages: 1, bytes: 60 }]);
     await end(1);
     expect(charged()).toEqual([none, none, none]);
@@ -142,7 +141,7 @@ describe('a message that sleeps', () => {
     for (const name of ['one', 'other']) {
       const budget = createBudget({ maxMessages: 2, maxBytes: 8_000 }, overall);
       const { stays } = await messages('a1 b2', budget);
-      for (const [index, stay] of stays.entries()) stay.sleeps(() => givenUp.push(`${name} ${index}`));
+      for (const [index, stay] of stays.entries()) stay.charge.sleeps(() => givenUp.push(`${name} ${index}`));
     }
     expect([givenUp, ownBytes(overall)]).toEqual([['one 0', 'one 1'], { messages: 2, bytes: 200 }]);
   });
@@ -153,7 +152,7 @@ describe('a message that sleeps', () => {
     const admitted = partition.admit(events('a1 a2 a3 b4'));
     await end(-1);
     const givenUp: number[] = [];
-    stays[0]?.sleeps(() => givenUp.push(1));
+    stays[0]?.charge.sleeps(() => givenUp.push(1));
     void partition.admit(events('a5 c6'));
     await admitted;
     await end(4);
@@ -165,7 +164,7 @@ describe('a message that sleeps', () => {
 
   it('holds its lane and the checkpoint', async () => {
     const { stays, started, checkpoints, end, partition } = await messages('a1 a2 b3');
-    stays[0].sleeps(never);
+    stays[0].charge.sleeps(never);
     await end(3);
     expect([started, checkpoints, partition.contents()]).toMatchObject([[1, 3], [], { inFlight: 1, sleeping: 1 }]);
     await end(1);
@@ -174,11 +173,11 @@ describe('a message that sleeps', () => {
 
   it('is not waited for by a stop, and left for the next reader', async () => {
     const { partition, stays, checkpoints, end } = await messages('a1 b2');
-    stays[0].sleeps(never);
+    stays[0].charge.sleeps(never);
     const draining = partition.drain(25_000);
     await end(-1);
     expect(stays[0].ended.aborted).toBe(false);
-    stays[1].sleeps(never);
+    stays[1].charge.sleeps(never);
     await end(-1);
     expect(stays[0].ended.aborted).toBe(true);
     await end(1, false);
@@ -188,8 +187,8 @@ describe('a message that sleeps', () => {
 
   it('is waited for by a stop while it is being tried', async () => {
     const { partition, stays, checkpoints, end } = await messages('a1');
-    stays[0].sleeps(never);
-    stays[0].wakes();
+    stays[0].charge.sleeps(never);
+    stays[0].charge.wakes();
     const draining = partition.drain(25_000);
     await end(-1);
     expect(stays[0].ended.aborted).toBe(false);
@@ -220,7 +219,7 @@ describe('a message of which only replies to other devices are left (A12)', () =
   it('that is left for the next reader leaves it those that came after, too: their effects would be undone by its repeat (G3)', async () => {
     const { stays, checkpoints, end, partition } = await partitionWith('a1 a2 b3', eachMessage);
     (stays[0] as MessageContext).nextMayBegin();
-    stays[0]?.sleeps(never);
+    stays[0]?.charge.sleeps(never);
     await end(-1);
     await end(2);
     await end(3);
@@ -232,7 +231,7 @@ describe('a message of which only replies to other devices are left (A12)', () =
   it('keeps its charge until they are settled', async () => {
     const budget = createBudget({ maxMessages: 2, maxBytes: 8_000 });
     const { stays, end } = await partitionWith('a1', { budget, costOf: () => 100 });
-    stays[0]?.answering(100);
+    stays[0]?.charge.aside(100);
     stays[0]?.nextMayBegin();
     expect(budget.answering.taken()).toEqual({ messages: 1, bytes: 100 });
     await end(1);

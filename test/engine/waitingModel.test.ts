@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { createBacklog } from '../../src/engine/backlog.ts';
 import { createBudget } from '../../src/engine/budget.ts';
 import { decodeCompletion, isDone } from '../../src/engine/completionMap.ts';
 import type { Requirement } from '../../src/engine/lanes.ts';
 import { createPartition, type Partition } from '../../src/engine/partition.ts';
 import type { Progress } from '../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
+import { createBacklog } from '../../src/engine/rooms.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { type HubEvent, memoryWhileWaiting } from '../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../support/events.ts';

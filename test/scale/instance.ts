@@ -1,8 +1,8 @@
 import { createStandstillWatch } from '../../src/concurrency/clocks.ts';
 import { createPace } from '../../src/engine/adaptiveLimit.ts';
-import { createBacklog } from '../../src/engine/backlog.ts';
 import { createBudget } from '../../src/engine/budget.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
+import { createBacklog } from '../../src/engine/rooms.ts';
 import type { MessageContext } from '../../src/engine/work.ts';
 import { balanceLimits } from '../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';

@@ -55,7 +55,7 @@ vi.mock('../../src/hub/reading/foundEndpoint.ts', noted);
 vi.mock('../../src/hub/reading/lookUp.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/stores/methodFiles.ts', noted);
-vi.mock('../../src/engine/backlog.ts', noted);
+vi.mock('../../src/engine/rooms.ts', noted);
 vi.mock('../../src/engine/budget.ts', noted);
 vi.mock('../../src/engine/adaptiveLimit.ts', noted);
 vi.mock('../../src/hub/reading/balance.ts', noted);

@@ -113,14 +113,13 @@ export async function dispatchEvent(
     parkUnexecuted,
     ...(readAt !== undefined && { readAt }),
     ...(begins && { begins }),
-    releaseBytes(bytes) {
-      givenBack.push(bytes);
-    },
-    answering(bytes) {
-      answering.push(bytes);
-    },
-    parking(bytes) {
-      parking.push(bytes);
+    charge: {
+      ...forever.charge,
+      shrink: (bytes) => void givenBack.push(bytes),
+      aside(left, kept = 0) {
+        if (left !== undefined) answering.push(left + kept);
+      },
+      parks: (bytes) => void parking.push(bytes),
     },
     ...context,
   });

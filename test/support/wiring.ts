@@ -2,7 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import { createBackends } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
-import type { MessageContext } from '../../src/engine/work.ts';
+import { type MessageContext, noCharge } from '../../src/engine/work.ts';
 import type { Sender } from '../../src/hub/replies/sender.ts';
 import { createLog, type Log } from '../../src/observing/log.ts';
 import { createMeter } from '../../src/observing/meter.ts';
@@ -70,16 +70,9 @@ const noLetters = {
 
 /** A partition that nobody takes from us. */
 export const forever: MessageContext = {
-  releaseBytes() {},
-  waiting() {},
-  answering() {},
-  sleeps() {},
-  wakes() {},
+  charge: noCharge,
   nextMayBegin() {},
   failed() {},
-  parking() {},
-  takeForAnswers: () => undefined,
-  giveFromAnswers() {},
   ended: new AbortController().signal,
 };
 

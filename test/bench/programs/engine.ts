@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBacklog } from '../../../src/engine/backlog.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition } from '../../../src/engine/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
+import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
 

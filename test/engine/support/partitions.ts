@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
-import { createBacklog } from '../../../src/engine/backlog.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type PartitionOptions } from '../../../src/engine/partition.ts';
 import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progressTracker.ts';
+import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { MessageContext } from '../../../src/engine/work.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';

@@ -122,7 +122,7 @@ export async function runToTheEnd(given: Given) {
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
         arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
-        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted, sleeps, nextMayBegin }) {
+        dispatch({ event, deviceId }, { charge, begins, ended, parkUnexecuted, nextMayBegin }) {
           const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
           const {
@@ -140,7 +140,7 @@ export async function runToTheEnd(given: Given) {
             if (isDone && isEnd) life.kill();
             else working.delete(name);
             if (isDone && sleepsMs > 0) {
-              sleeps(() => {});
+              charge.sleeps(() => {});
               isDone = await passed(sleepsMs, ended);
             }
             if (isDone && elsewhereMs > 0) {

@@ -1,7 +1,6 @@
 import type { BackendState } from '../../../src/backends/circuit.ts';
-import { createBacklog } from '../../../src/engine/backlog.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
-import { sleeperBytes } from '../../../src/engine/sleeping.ts';
+import { createBacklog, sleeperBytes } from '../../../src/engine/rooms.ts';
 import type { PartitionState } from '../../../src/hub/reading/hubWatch.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
 import { type Chapter, times } from '../support/points.ts';
