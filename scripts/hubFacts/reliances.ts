@@ -27,7 +27,7 @@ export const reliances: Reliances = {
   'reading.stale-info': { rules: ['D22'], files: ['src/hub/reading/startPosition.ts'] },
   'reading.empty-partition': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
   'reading.credit': { rules: [], files: ['src/hub/receiveCycle.ts'] },
-  'reading.redirect': { rules: ['D401'], files: ['src/hub/reading/lookUp.ts'] },
+  'reading.redirect': { rules: ['D401'], files: ['src/hub/reading/foundEndpoint.ts'] },
   'reading.questions': { rules: ['D310'], files: ['src/hub/reading/gaps.ts', 'src/hub/reading/hubWatch.ts'] },
   'c2d.arrives': { rules: ['C1'], files: ['src/hub/replies/sendBytes.ts'] },
   'c2d.characters': { rules: ['C2'], files: ['src/protocol/reply.ts'] },

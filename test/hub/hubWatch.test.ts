@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { behindOf, createHubWatch, missingOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
-import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
+import { behindOf, createHubWatch, missingOf, silentMsAt, wholeHub } from '../../src/hub/reading/hubWatch.ts';
 import type { ReadingDiagnosis, StoreDiagnosis } from '../../src/observing/diagnosis.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';

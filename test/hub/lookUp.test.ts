@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { connectionStringTo, endpointIn, findEndpoint } from '../../src/hub/reading/lookUp.ts';
+import { connectionStringTo, endpointIn, findEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { diagnoseLookUp } from '../../src/observing/diagnosis.ts';
 import { hubLoginOf, hubNameOf } from '../../src/settings/derived.ts';

@@ -8,9 +8,15 @@ import { createTroubles } from '../../observing/troubles.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';
-import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
+import {
+  createHubWatch,
+  createReadingTroubles,
+  missingOf,
+  type PartitionState,
+  partitionStateOf,
+  silentMsAt,
+} from './hubWatch.ts';
 import { createOwnerships } from './leases.ts';
-import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rebalance.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */

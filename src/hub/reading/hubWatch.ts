@@ -3,11 +3,9 @@ import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Log } from '../../observing/log.ts';
 import type { Troubles } from '../../observing/troubles.ts';
-import type { PartitionSession } from './assignment.ts';
-import type { PartitionSessions } from './assignments.ts';
+import type { PartitionSession, PartitionSessions } from './assignments.ts';
 import type { EventHubConnection } from './connection.ts';
 import type { QuietTimes } from './reader.ts';
-import { wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rebalance.ts';
 
 interface HubWatchOptions {
@@ -215,4 +213,55 @@ export function silentMsAt(
 ): number {
   if (read.length === 0) return now - answeredAt;
   return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));
+}
+
+/** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
+export const wholeHub = 'hub';
+
+interface ReadingTroublesOptions {
+  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
+  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
+  /** The hub refuses whom the service says it is. */
+  readonly refused?: () => void;
+}
+
+export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
+
+/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
+export function createReadingTroubles(
+  troubles: Troubles,
+  { told = (found) => found, refused }: ReadingTroublesOptions = {},
+) {
+  const known = new Map<string, ReadingDiagnosis>();
+  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
+  const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
+
+  /** The hub answers again, or this instance does not own the partition any more. */
+  function clear(place: string) {
+    const diagnosis = known.get(place);
+    if (diagnosis === undefined) return;
+    known.delete(place);
+    if (sharing(diagnosis.cause).length > 0) return;
+    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
+  }
+
+  return {
+    raise(place: string, found: ReadingDiagnosis) {
+      const diagnosis = told(found);
+      if (known.get(place)?.cause !== diagnosis.cause) clear(place);
+      known.set(place, diagnosis);
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
+      const { cause, level, setting, hubSaid, todo } = diagnosis;
+      troubles.raise(sourceOf(diagnosis), {
+        level,
+        message: 'the hub cannot be read',
+        fields: { cause },
+        diagnosis: { setting, hubSaid, todo },
+        still: () => ({ places: sharing(cause) }),
+      });
+    },
+    clear,
+    of: (place: string) => known.get(place),
+    places: () => [...known.keys()],
+  };
 }
