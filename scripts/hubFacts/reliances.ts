@@ -15,8 +15,8 @@ export const reliances: Reliances = {
   'events.failover': { rules: ['D402', 'D403'], files: ['src/hub/reading/foundEndpoint.ts'] },
   'reading.beyond-end': { rules: ['D22'], files: ['src/observing/diagnosis.ts'] },
   'reading.before-oldest': { rules: ['D191'], files: ['src/hub/reading/gaps.ts'] },
-  'reading.lower-level': { rules: ['G3'], files: ['src/hub/reading/reader.ts'] },
-  'reading.equal-level': { rules: ['G3'], files: ['src/hub/reading/reader.ts'] },
+  'reading.lower-level': { rules: ['G3'], files: ['src/hub/reading/assignment.ts'] },
+  'reading.equal-level': { rules: ['G3'], files: ['src/hub/reading/assignment.ts'] },
   'reading.no-such-partition': { rules: [], files: ['src/observing/diagnosis.ts'] },
   'reading.no-such-group': { rules: [], files: ['src/observing/diagnosis.ts'] },
   'reading.partition-info': {

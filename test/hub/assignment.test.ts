@@ -5,7 +5,7 @@ import {
   openRedeliveryHorizon,
   type RedeliveryHorizon,
 } from '../../src/engine/progressTracker.ts';
-import { beginPartitionSession, type PartitionSession } from '../../src/hub/reading/assignments.ts';
+import { beginPartitionSession, type PartitionSession } from '../../src/hub/reading/assignment.ts';
 import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
 import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import type { PartitionSession } from '../../src/hub/reading/assignments.ts';
+import type { PartitionSession } from '../../src/hub/reading/assignment.ts';
 import { type EventHubConnection, openEventHubConnection } from '../../src/hub/reading/connection.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 

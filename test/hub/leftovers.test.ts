@@ -5,7 +5,7 @@ import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { openEventHubConnection } from '../../src/hub/reading/connection.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
-import { createPartitionReader } from '../../src/hub/reading/reader.ts';
+import { createPartitionReader } from '../../src/hub/reading/assignment.ts';
 import { receiveAtOnce } from '../../src/hub/receiveCycle.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { PartitionSession, SessionState } from '../../src/hub/reading/assignments.ts';
+import type { PartitionSession, SessionState } from '../../src/hub/reading/assignment.ts';
 import { createReadingTroubles } from '../../src/hub/reading/hubWatch.ts';
 import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
 import { createRounds } from '../../src/hub/reading/rebalance.ts';

@@ -1,7 +1,6 @@
-import type { EventHubConsumerClient } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
-import { createPartition, type PartitionOptions } from '../../engine/partition.ts';
+import type { PartitionOptions } from '../../engine/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progressTracker.ts';
 import { diagnosisOf, ofHub, storeFieldsOf } from '../../observing/diagnosis.ts';
 import type { LogText } from '../../observing/events.ts';
@@ -9,11 +8,17 @@ import { type Meter, noMeter } from '../../observing/meter.ts';
 import type { Taps } from '../../observing/taps.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
+import {
+  beginPartitionSession,
+  type PartitionReaderOptions,
+  type PartitionSession,
+  type Revocation,
+  type SessionState,
+} from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
-import { createGapReports, type GapReports } from './gaps.ts';
+import { createGapReports } from './gaps.ts';
 import type { ReadingTroubles } from './hubWatch.ts';
 import type { Ownerships } from './leases.ts';
-import { createPartitionReader, type PartitionReaderOptions } from './reader.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
 
 export interface PartitionSessionsOptions<A extends DeviceEvent>
@@ -88,7 +93,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const revoke = (partition: string, reason: Revocation) => sessionOf(partition)?.revoke(reason);
   const release = async (partition: string) => sessionOf(partition)?.release();
 
-  /** Returns false when another instance owns the partition. */
+  /** @returns false when another instance owns the partition */
   async function writeCheckpoint(record: Ownership, progress: Progress): Promise<boolean> {
     log.flush?.(); // a message that is not handled again must have its line (G5)
     const isOurs = await store.writeProgress(record, progress).catch((error) => {
@@ -101,19 +106,13 @@ export function createPartitionSessions<A extends DeviceEvent>(
     return isOurs;
   }
 
-  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
+  async function begin(record: Ownership, begun: number | undefined): Promise<void> {
     const { partition } = record;
     const afterUncleanShutdown = uncounted.has(partition);
     const progress = isStopping ? undefined : await startPositionOf(record, { ...start, afterUncleanShutdown });
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     options.sessionBegins?.(partition);
-    entries.set(partition, begin(record, begun, progress));
-    countBegun();
-  }
-
-  function begin(record: Ownership, begun: number | undefined, progress: Progress): PartitionSession {
-    const { partition } = record;
     let announced = false;
     const onTrouble = (error: unknown, message: LogText<'error'>) =>
       allTroubles.raise(sourceOf(partition, message), {
@@ -126,7 +125,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       ...options,
       ...options.partition(partition),
       ...{ record, progress, onTrouble },
-      gaps: createGapReports({ partition, oldestOf, troubles: allTroubles, meter, taps }),
+      gaps: createGapReports(partition, oldestOf, allTroubles, meter, taps),
       redeliveryHorizon:
         begun === undefined ? openRedeliveryHorizon(newestOf, onTrouble) : knownRedeliveryHorizon(begun),
       checkpoint: (next) => writeCheckpoint(record, next),
@@ -154,7 +153,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
         left.set(partition, { messages: session.pending(), at: performance.now() });
       },
     });
-    return session;
+    entries.set(partition, session);
+    countBegun();
   }
 
   return {
@@ -177,7 +177,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       if (afterUncleanShutdown === true) uncounted.add(partition);
       if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
-        await beginToRead(record, begun);
+        await begin(record, begun);
       } catch (error) {
         const diagnosis = diagnosisOf(error);
         if (diagnosis === undefined) throw error;
@@ -189,19 +189,19 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
     revokeLost(records: readonly Ownership[]) {
-      const sessions = new Map(all().map((session) => [session.record.partition, session]));
-      for (const { partition, owner, epoch } of records) {
-        const session = sessions.get(partition);
-        if (session === undefined || (session.record.owner === owner && session.record.epoch === epoch)) continue;
-        logLost(partition, 'ownership record');
-        session.revoke('lost');
+      const known = new Map(records.map((record) => [record.partition, record]));
+      for (const { record, revoke } of all()) {
+        const { owner, epoch } = known.get(record.partition) ?? record;
+        if (owner === record.owner && epoch === record.epoch) continue;
+        logLost(record.partition, 'ownership record');
+        revoke('lost');
       }
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
     revokeAll(): readonly string[] {
-      const partitions = all().map(({ record }) => record.partition);
-      for (const partition of partitions) revoke(partition, 'stood_still');
-      return partitions;
+      const sessions = all();
+      for (const session of sessions) session.revoke('stood_still');
+      return sessions.map(({ record }) => record.partition);
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
@@ -219,109 +219,3 @@ export function createPartitionSessions<A extends DeviceEvent>(
 }
 
 const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;
-
-/** A session that has ended has none. */
-export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
-
-/** Why a session was ended without a release. */
-export type Revocation = 'lost' | 'stood_still' | 'refused';
-
-export interface PartitionSessionOptions<A extends DeviceEvent>
-  extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
-    Omit<PartitionOptions<A>, 'onGap'> {
-  /** With which the session begins. */
-  readonly record: Ownership;
-  readonly gaps: GapReports;
-  /** The longest that it drains. */
-  readonly drainMs: number;
-  /**
-   * Releases the ownership.
-   * @param begun newest sequence number whose handling may have begun on any instance, if that is known
-   */
-  releaseOwnership(begun: number | undefined): Promise<void>;
-  /** Called once. */
-  ended(reason: Revocation | 'released' | 'not_released'): void;
-  /** Nothing of the session runs any more. */
-  gone(): void;
-}
-
-export type PartitionSession = ReturnType<typeof beginPartitionSession>;
-
-/**
- * A partition session: the time in which this instance owns and reads one partition. It reads, and drains when it is to be
- * released; it is revoked from either state.
- */
-export function beginPartitionSession<A extends DeviceEvent>(
-  client: EventHubConsumerClient,
-  options: PartitionSessionOptions<A>,
-) {
-  const { record, redeliveryHorizon, gaps, drainMs, releaseOwnership, ended, gone, log } = options;
-  const partition = createPartition({ ...options, onGap: gaps.report });
-  const { partition: partitionId, epoch } = record;
-  const reader = createPartitionReader(client, { ...options, partition, partitionId, epoch });
-  const position = () => partition.position()?.sequenceNumber ?? -1;
-  let state: Exclude<SessionState, 'opening'> = 'reading';
-  let end: Promise<void> = Promise.resolve();
-
-  /** The end of a revoked session has been reported already. */
-  function endedUnlessRevoked(reason: 'released' | 'not_released') {
-    if (state !== 'revoked') ended(reason);
-  }
-
-  async function drainAndRelease() {
-    try {
-      const [unfinished] = await Promise.all([partition.drain(drainMs), reader.close()]);
-      partition.revoke();
-      gaps.close();
-      const before = redeliveryHorizon.known();
-      await releaseOwnership(before === undefined ? undefined : Math.max(before, position()));
-      endedUnlessRevoked('released');
-      log.info({ partition: partitionId, unfinished }, 'partition released');
-    } catch (error) {
-      endedUnlessRevoked('not_released');
-      log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
-    } finally {
-      gone();
-    }
-  }
-
-  async function close() {
-    partition.revoke();
-    await Promise.all([reader.close(), partition.drain(drainMs)]);
-    gaps.close();
-  }
-
-  return {
-    record,
-    reader,
-    /** Sequence number up to which events have been admitted; -1 before the first. */
-    position,
-    /** When the session began, as `performance.now()`. */
-    since: performance.now(),
-    /** For operators. */
-    contents: partition.contents,
-    devices: partition.devices,
-    /** Messages read and not handled to their end. */
-    pending: partition.pending,
-    state: () => state,
-    /**
-     * Nothing more is begun, called, sent or written, also in the middle of a drain, and the subscription closes. Does nothing when
-     * the session is revoked already.
-     */
-    revoke(reason: Revocation) {
-      if (state === 'revoked') return;
-      ended(reason);
-      if (state === 'draining') partition.revoke();
-      else end = close().finally(gone);
-      state = 'revoked';
-    },
-    /** Drains and releases; of a session that has been revoked, waits for the end. Never rejects. */
-    release(): Promise<void> {
-      if (state === 'reading') {
-        state = 'draining';
-        end = drainAndRelease();
-      }
-      return end;
-    },
-  };
-}

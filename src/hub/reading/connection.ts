@@ -6,7 +6,7 @@ import type { Log } from '../../observing/log.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import { overWebSockets } from '../hubTransport.ts';
 import { receiveAtOnce } from '../receiveCycle.ts';
-import type { PartitionSession } from './assignments.ts';
+import type { PartitionSession } from './assignment.ts';
 
 export interface EventHubConnectionOptions {
   readonly access: EventsAccess;

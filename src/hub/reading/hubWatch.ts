@@ -1,52 +1,94 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
 import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
 import type { Troubles } from '../../observing/troubles.ts';
-import type { PartitionSession, PartitionSessions } from './assignments.ts';
-import type { EventHubConnection } from './connection.ts';
-import type { QuietTimes } from './reader.ts';
+import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
+import type { PartitionSessions } from './assignments.ts';
+import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';
 import type { LastRound } from './rebalance.ts';
 
-interface HubWatchOptions {
+/** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
+export const wholeHub = 'hub';
+
+export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
+
+/**
+ * Why partitions cannot be read. Partitions with the same cause share one source of log lines.
+ * @param told what a diagnosis means for the way in which the hub is read; as it is by a connection string that was given
+ * @param refused the hub refuses whom the service says it is
+ */
+export function createReadingTroubles(
+  troubles: Troubles,
+  told = (found: ReadingDiagnosis): ReadingDiagnosis => found,
+  refused = () => {},
+) {
+  const known = new Map<string, ReadingDiagnosis>();
+  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
+  const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
+
+  /** The hub answers again, or this instance does not own the partition any more. */
+  function clear(place: string) {
+    const diagnosis = known.get(place);
+    if (diagnosis === undefined) return;
+    known.delete(place);
+    if (sharing(diagnosis.cause).length > 0) return;
+    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
+  }
+
+  return {
+    raise(place: string, found: ReadingDiagnosis) {
+      const diagnosis = told(found);
+      if (known.get(place)?.cause !== diagnosis.cause) clear(place);
+      known.set(place, diagnosis);
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused();
+      const { cause, level, setting, hubSaid, todo } = diagnosis;
+      troubles.raise(sourceOf(diagnosis), {
+        level,
+        message: 'the hub cannot be read',
+        fields: { cause },
+        diagnosis: { setting, hubSaid, todo },
+        still: () => ({ places: sharing(cause) }),
+      });
+    },
+    clear,
+    of: (place: string) => known.get(place),
+    places: () => [...known.keys()],
+  };
+}
+
+interface HubWatchOptions extends Pick<EventHubConnectionOptions, 'silentMs' | 'log'> {
   readonly answerMs: number;
-  /** Interval of the questions for the newest event of each partition. */
-  readonly everyMs: number;
-  readonly silentMs: number;
-  readonly log: Log;
+  readonly roundMs: number;
   readonly allTroubles: Pick<Troubles, 'raise'>;
 }
 
+/** The hub is asked for the newest event of each partition in every second round. */
+const roundsBetweenQuestions = 2;
 /** Time without events of a partition of which the hub has more. */
 const withheldMs = 60_000;
 /** Time without events of any partition: devices may send nothing, or the address of the hub may have changed. */
 const idleMs = 5 * 60_000;
 
-/** What the hub has said of one partition. */
+/** What the hub has said of one partition. Times are as `performance.now()`. */
 interface Query {
-  /** When it was last asked, as `performance.now()`. */
+  /** When it was last asked. */
   at: number;
   isOpen: boolean;
-  answer: HubAnswer | undefined;
+  /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
+  answer: { readonly newest: number; readonly at: number } | undefined;
   /** The last question has failed. */
   hasFailed: boolean;
   /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
   silentSince: number | undefined;
 }
 
-interface HubAnswer {
-  /** Sequence number of its newest event; -1 when it has none. */
-  readonly newest: number;
-  /** As `performance.now()`. */
-  readonly at: number;
-}
-
 /** Compares what the hub has with what it delivers, and connects again when it has fallen silent (D38). */
 export function createHubWatch(
   connection: EventHubConnection,
   sessions: Pick<PartitionSessions, 'all' | 'reading'>,
-  { answerMs, everyMs, silentMs, log, allTroubles }: HubWatchOptions,
+  { answerMs, roundMs, silentMs, log, allTroubles }: HubWatchOptions,
 ) {
+  const everyMs = roundMs * roundsBetweenQuestions;
   /** By the partitions of which the hub is asked (facts reading.partition-info, reading.questions). */
   const queries = new Map<string, Query>();
 
@@ -114,7 +156,8 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
-    saidOf(partition: string): HubSays {
+    /** What the hub has said of a partition that is read, and whether it delivers, and has answered the last question about it. */
+    saidOf(partition: string) {
       const { answer, hasFailed = false } = queries.get(partition) ?? {};
       return { answer, isAnswering: isHeard(partition) && !hasFailed };
     },
@@ -139,12 +182,7 @@ export interface PartitionState extends Omit<PartitionContents, 'undoneSince'> {
   readonly asOf: number | undefined;
 }
 
-/** What the hub has said of a partition that is read. */
-interface HubSays {
-  readonly answer: HubAnswer | undefined;
-  /** The hub delivers, and has answered the last question about the partition. */
-  readonly isAnswering: boolean;
-}
+type HubSays = ReturnType<ReturnType<typeof createHubWatch>['saidOf']>;
 
 export function partitionStateOf(
   session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
@@ -173,20 +211,15 @@ export function behindOf(
   return { ...known, behindSeconds: answer !== undefined && answer.newest <= position ? 0 : null };
 }
 
-interface Readings {
-  /** Whether the hub delivers events of the partition, or has recently confirmed that there are none. */
-  isHeard(partition: string): boolean;
-  /** Whether its session ends: it need not be heard any more. */
-  isEnding(partition: string): boolean;
-  /** Of a partition, or of the whole hub. */
-  troubleOf(place: string): ReadingDiagnosis | undefined;
-}
-
 /** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */
 export function missingOf(
   { owned, isAllElsewhere, storeTrouble }: Pick<LastRound, 'owned' | 'isAllElsewhere' | 'storeTrouble'>,
-  { isHeard, isEnding, troubleOf }: Readings,
+  isHeard: (partition: string) => boolean,
+  stateOf: (partition: string) => SessionState | undefined,
+  troubleOf: ReadingTroubles['of'],
 ): string[] {
+  /** It need not be heard any more. */
+  const isEnding = (partition: string) => ['draining', 'revoked'].includes(stateOf(partition) ?? '');
   if (isAllElsewhere) return [];
   const ofStore = storeTrouble && `the checkpoint store: ${storeTrouble.storeSaid} (${storeTrouble.setting})`;
   if (owned.length === 0) {
@@ -213,55 +246,4 @@ export function silentMsAt(
 ): number {
   if (read.length === 0) return now - answeredAt;
   return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));
-}
-
-/** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
-export const wholeHub = 'hub';
-
-interface ReadingTroublesOptions {
-  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
-  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
-  /** The hub refuses whom the service says it is. */
-  readonly refused?: () => void;
-}
-
-export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
-
-/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
-export function createReadingTroubles(
-  troubles: Troubles,
-  { told = (found) => found, refused }: ReadingTroublesOptions = {},
-) {
-  const known = new Map<string, ReadingDiagnosis>();
-  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
-  const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
-
-  /** The hub answers again, or this instance does not own the partition any more. */
-  function clear(place: string) {
-    const diagnosis = known.get(place);
-    if (diagnosis === undefined) return;
-    known.delete(place);
-    if (sharing(diagnosis.cause).length > 0) return;
-    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
-  }
-
-  return {
-    raise(place: string, found: ReadingDiagnosis) {
-      const diagnosis = told(found);
-      if (known.get(place)?.cause !== diagnosis.cause) clear(place);
-      known.set(place, diagnosis);
-      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
-      const { cause, level, setting, hubSaid, todo } = diagnosis;
-      troubles.raise(sourceOf(diagnosis), {
-        level,
-        message: 'the hub cannot be read',
-        fields: { cause },
-        diagnosis: { setting, hubSaid, todo },
-        still: () => ({ places: sharing(cause) }),
-      });
-    },
-    clear,
-    of: (place: string) => known.get(place),
-    places: () => [...known.keys()],
-  };
 }

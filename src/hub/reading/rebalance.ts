@@ -119,14 +119,7 @@ export function createRounds(options: RoundsOptions) {
 
   return {
     /** Never rejects. */
-    async run() {
-      try {
-        await round();
-        allTroubles.clear(roundTrouble);
-      } catch (error) {
-        failed(error);
-      }
-    },
+    run: () => round().then(() => allTroubles.clear(roundTrouble), failed),
     /**
      * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
      * other instances must not claim the partition.
