@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SessionState } from '../../src/hub/reading/assignment.ts';
-import { behindOf, createHubWatch, missingOf, silentMsAt, wholeHub } from '../../src/hub/reading/hubWatch.ts';
+import { createHubWatch, missingOf, partitionStateOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
+import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
 import type { ReadingDiagnosis, StoreDiagnosis } from '../../src/observing/diagnosis.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
+import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 
 // When silence of the hub is a fault (D38).
@@ -197,10 +199,9 @@ it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, nu
 ])('a partition is behind %s', (_, { newest, isAnswering = true, undone }, expected) => {
   const answer = newest === undefined ? undefined : { newest, at: 77 };
   const undoneSince = undone === undefined ? undefined : momentAgo(undone);
-  expect(behindOf({ answer, isAnswering }, undoneSince, 9)).toEqual({
-    behindSeconds: expected,
-    asOf: answer && 77,
-  });
+  const session = { record: claimed('me', 1), since: 0, position: () => 9, contents: () => ({ undoneSince }) };
+  const state = partitionStateOf({ ...session, state: () => 'reading' } as never, { answer, isAnswering });
+  expect(state).toMatchObject({ behindSeconds: expected, asOf: answer && 77 });
 });
 
 const refusal: ReadingDiagnosis = {

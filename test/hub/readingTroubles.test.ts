@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createReadingTroubles } from '../../src/hub/reading/hubWatch.ts';
+import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import type { ReadingDiagnosis } from '../../src/observing/diagnosis.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';

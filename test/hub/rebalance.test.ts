@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { PartitionSession, SessionState } from '../../src/hub/reading/assignment.ts';
-import { createReadingTroubles } from '../../src/hub/reading/hubWatch.ts';
 import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
+import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createRounds } from '../../src/hub/reading/rebalance.ts';
 import { StoreFailure } from '../../src/observing/diagnosis.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';

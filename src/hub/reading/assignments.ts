@@ -17,8 +17,8 @@ import {
 } from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
 import { createGapReports } from './gaps.ts';
-import type { ReadingTroubles } from './hubWatch.ts';
 import type { Ownerships } from './leases.ts';
+import type { ReadingTroubles } from './readingTroubles.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
 
 export interface PartitionSessionsOptions<A extends DeviceEvent>

@@ -7,15 +7,9 @@ import { createTroubles } from '../../observing/troubles.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';
-import {
-  createHubWatch,
-  createReadingTroubles,
-  missingOf,
-  type PartitionState,
-  partitionStateOf,
-  silentMsAt,
-} from './hubWatch.ts';
+import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
 import { createOwnerships } from './leases.ts';
+import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rebalance.ts';
 
 export type Consumer = ReturnType<typeof createConsumer>;

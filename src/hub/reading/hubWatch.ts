@@ -1,60 +1,11 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
-import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
 import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';
+import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rebalance.ts';
-
-/** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
-export const wholeHub = 'hub';
-
-export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
-
-/**
- * Why partitions cannot be read. Partitions with the same cause share one source of log lines.
- * @param told what a diagnosis means for the way in which the hub is read; as it is by a connection string that was given
- * @param refused the hub refuses whom the service says it is
- */
-export function createReadingTroubles(
-  troubles: Troubles,
-  told = (found: ReadingDiagnosis): ReadingDiagnosis => found,
-  refused = () => {},
-) {
-  const known = new Map<string, ReadingDiagnosis>();
-  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
-  const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
-
-  /** The hub answers again, or this instance does not own the partition any more. */
-  function clear(place: string) {
-    const diagnosis = known.get(place);
-    if (diagnosis === undefined) return;
-    known.delete(place);
-    if (sharing(diagnosis.cause).length > 0) return;
-    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
-  }
-
-  return {
-    raise(place: string, found: ReadingDiagnosis) {
-      const diagnosis = told(found);
-      if (known.get(place)?.cause !== diagnosis.cause) clear(place);
-      known.set(place, diagnosis);
-      if (diagnosis.cause.startsWith('UnauthorizedError')) refused();
-      const { cause, level, setting, hubSaid, todo } = diagnosis;
-      troubles.raise(sourceOf(diagnosis), {
-        level,
-        message: 'the hub cannot be read',
-        fields: { cause },
-        diagnosis: { setting, hubSaid, todo },
-        still: () => ({ places: sharing(cause) }),
-      });
-    },
-    clear,
-    of: (place: string) => known.get(place),
-    places: () => [...known.keys()],
-  };
-}
 
 interface HubWatchOptions extends Pick<EventHubConnectionOptions, 'silentMs' | 'log'> {
   readonly answerMs: number;
@@ -164,51 +115,38 @@ export function createHubWatch(
   };
 }
 
+export type PartitionState = ReturnType<typeof partitionStateOf>;
+
 /** What one partition session of this instance does, for operators. */
-export interface PartitionState extends Omit<PartitionContents, 'undoneSince'> {
-  readonly partition: string;
-  readonly state: 'reading' | 'draining';
-  readonly epoch: number;
-  /** When the session began, as `performance.now()`. */
-  readonly since: number;
-  /** Sequence number of the last event read; -1 before the first. */
-  readonly position: number;
-  /**
-   * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
-   * and while all that was read is done, more is there, and its age is not known yet.
-   */
-  readonly behindSeconds: number | null;
-  /** How old that figure is: when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
-  readonly asOf: number | undefined;
-}
-
-type HubSays = ReturnType<ReturnType<typeof createHubWatch>['saidOf']>;
-
 export function partitionStateOf(
   session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
-  said: HubSays,
-): PartitionState {
+  { answer, isAnswering }: ReturnType<ReturnType<typeof createHubWatch>['saidOf']>,
+) {
   const { partition, epoch } = session.record;
-  const state = session.state() === 'reading' ? 'reading' : 'draining';
+  const state: 'reading' | 'draining' = session.state() === 'reading' ? 'reading' : 'draining';
   const position = session.position();
-  const { undoneSince, ...rest } = session.contents();
-  return { partition, state, epoch, since: session.since, position, ...behindOf(said, undoneSince, position), ...rest };
+  const { undoneSince, ...contents } = session.contents();
+  return {
+    ...{ partition, state, epoch },
+    /** When the session began, as `performance.now()`. */
+    since: session.since,
+    /** Sequence number of the last event read; -1 before the first. */
+    position,
+    /** How old the next figure is (D310): when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
+    asOf: answer?.at,
+    /**
+     * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
+     * and while all that was read is done, more is there, and its age is not known yet.
+     */
+    behindSeconds: isAnswering ? behindOf(answer?.newest, undoneSince, position) : null,
+    ...contents,
+  };
 }
 
-/**
- * One figure, and how old it is (D310).
- * @param undoneSince when the hub received the oldest event that is known not to be done, as `performance.now()`
- * @param position all events up to this sequence number are done, apart from those that `undoneSince` is about
- */
-export function behindOf(
-  { answer, isAnswering }: HubSays,
-  undoneSince: number | undefined,
-  position: number,
-): Pick<PartitionState, 'behindSeconds' | 'asOf'> {
-  const known = { asOf: answer?.at };
-  if (!isAnswering) return { ...known, behindSeconds: null };
-  if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };
-  return { ...known, behindSeconds: answer !== undefined && answer.newest <= position ? 0 : null };
+/** @param position all events up to this sequence number are done, apart from those that `undoneSince` is about */
+function behindOf(newest: number | undefined, undoneSince: number | undefined, position: number): number | null {
+  if (undoneSince !== undefined) return (performance.now() - undoneSince) / 1000;
+  return newest !== undefined && newest <= position ? 0 : null;
 }
 
 /** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */

@@ -5,8 +5,8 @@ import type { Troubles } from '../../observing/troubles.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import type { PartitionSessions } from './assignments.ts';
 import { type BalanceLimits, decide } from './balance.ts';
-import { type ReadingTroubles, wholeHub } from './hubWatch.ts';
 import type { Ownerships } from './leases.ts';
+import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 
 /** What the rounds have found until now. */
 export interface LastRound {

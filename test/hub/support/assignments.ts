@@ -1,6 +1,6 @@
 import type { SubscriptionEventHandlers } from '@azure/event-hubs';
 import { createPartitionSessions, type PartitionSessionsOptions } from '../../../src/hub/reading/assignments.ts';
-import { createReadingTroubles } from '../../../src/hub/reading/hubWatch.ts';
+import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
 import { createMeter } from '../../../src/observing/meter.ts';
 import type { CheckpointStore, Ownership } from '../../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/stores/memoryCheckpoints.ts';
