@@ -77,9 +77,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
   const start = { ...options, store, extentOf, checkCheckpoint: createForeignCheckpointCheck() };
 
-  function logLost(partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') {
+  const logLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
-  }
 
   function sessionOf(partition: string): PartitionSession | undefined {
     const entry = entries.get(partition);

@@ -197,8 +197,11 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     const now = performance.now();
     if (!isDue(now)) return;
     askedAt = now;
-    const found = await ask();
-    if (isStopping || found === undefined) return;
+    const found = await lookUp().catch(couldNotLookUp);
+    if (found === undefined) return;
+    answeredAt = performance.now();
+    troubles.clear(notFound);
+    if (isStopping) return;
     if (current === undefined) await begin(found).catch(couldNotOpen);
     else if (idOf(current.found) !== idOf(found)) {
       movedAt = now;
@@ -208,20 +211,12 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     }
   }
 
-  async function ask(): Promise<EventEndpoint | undefined> {
-    try {
-      const found = await lookUp();
-      answeredAt = performance.now();
-      troubles.clear(notFound);
-      return found;
-    } catch (error) {
-      const { isAnswer, cause, ...diagnosis } = diagnoseLookUp(error);
-      if (isAnswer) answeredAt = performance.now();
-      why = `${diagnosis.hubSaid} (${diagnosis.setting})`;
-      const message = 'the hub’s event endpoint cannot be looked up';
-      troubles.raise(notFound, { level: 'warn', message, fields: { cause }, diagnosis });
-      return undefined;
-    }
+  function couldNotLookUp(error: unknown): undefined {
+    const { isAnswer, cause, ...diagnosis } = diagnoseLookUp(error);
+    if (isAnswer) answeredAt = performance.now();
+    why = `${diagnosis.hubSaid} (${diagnosis.setting})`;
+    const message = 'the hub’s event endpoint cannot be looked up';
+    troubles.raise(notFound, { level: 'warn', message, fields: { cause }, diagnosis });
   }
 
   async function begin(found: EventEndpoint): Promise<void> {
