@@ -101,16 +101,10 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
     const from = at;
     at += numberAt(size, from - size);
     if (at > end) return left;
-    switch (code & 0x0f) {
-      case 0:
-        return bytes.subarray(from, at);
-      case 1:
-        return bytes.toString('utf8', from, at);
-      case 3:
-        return bytes.toString('ascii', from, at);
-      default:
-        return left;
-    }
+    const kind = code & 0x0f;
+    if (kind === 0) return bytes.subarray(from, at);
+    if (kind === 1) return bytes.toString('utf8', from, at);
+    return kind === 3 ? bytes.toString('ascii', from, at) : left;
   }
 
   /** The next item of application properties. */
@@ -119,22 +113,13 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
     const from = at + 1;
     const read = item();
     if (read === left) return left;
-    switch (code) {
-      case 0x56:
-        return read !== 0;
-      case 0x73:
-        return characterOf(read as number);
-      case 0x80:
-        return Number.isSafeInteger(read) ? read : String(bytes.readBigUInt64BE(from));
-      case 0x81:
-        return Number.isSafeInteger(read) ? read : String(bytes.readBigInt64BE(from));
-      case 0x83:
-        return timeOf(read as Date);
-      case 0x98:
-        return bytes.toString('hex', from, at).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-      default:
-        return Buffer.isBuffer(read) ? textless(typeOf(code)) : read;
-    }
+    if (code === 0x56) return read !== 0;
+    if (code === 0x73) return characterOf(read as number);
+    if (code === 0x80) return Number.isSafeInteger(read) ? read : String(bytes.readBigUInt64BE(from));
+    if (code === 0x81) return Number.isSafeInteger(read) ? read : String(bytes.readBigInt64BE(from));
+    if (code === 0x83) return timeOf(read as Date);
+    if (code === 0x98) return bytes.toString('hex', from, at).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    return Buffer.isBuffer(read) ? textless(typeOf(code)) : read;
   }
 
   function name(): unknown {
@@ -206,20 +191,12 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   }
 
   function section(code: number, message: Bag): boolean {
-    switch (code) {
-      case 0x70:
-        return list(message, headerFields);
-      case 0x71:
-        return map(message, 'delivery_annotations', item);
-      case 0x72:
-        return map(message, 'message_annotations', item);
-      case 0x73:
-        return list(message, standardFields);
-      case 0x74:
-        return map(message, 'application_properties', exactItem);
-      default:
-        return code === 0x75 && data(message);
-    }
+    if (code === 0x70) return list(message, headerFields);
+    if (code === 0x71) return map(message, 'delivery_annotations', item);
+    if (code === 0x72) return map(message, 'message_annotations', item);
+    if (code === 0x73) return list(message, standardFields);
+    if (code === 0x74) return map(message, 'application_properties', exactItem);
+    return code === 0x75 && data(message);
   }
 
   /** The next value of a message that has been checked; what `read` leaves is passed. */

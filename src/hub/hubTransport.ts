@@ -3,7 +3,7 @@ import { outboundAgent } from 'telemetry/network/outbound.ts';
 import type { ClientOptions, WebSocket as WebSocketClass } from 'ws';
 import type { Settings } from '../settings/config.ts';
 
-type WebSockets = ReturnType<typeof webSocketsBy>;
+export type WebSockets = ReturnType<typeof webSocketsBy>;
 
 let webSockets: WebSockets | undefined;
 

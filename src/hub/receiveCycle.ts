@@ -16,9 +16,7 @@ const idleSeconds = 0.5;
 type Receive = (most: number, waitSeconds?: number, signal?: AbortSignal) => Promise<ReceivedEventData[]>;
 
 /** The receiver of one partition in the client. */
-interface PartitionReceiver {
-  receiveBatch: Receive;
-}
+type PartitionReceiver = { receiveBatch: Receive };
 
 interface PrivateParts {
   readonly _context: {

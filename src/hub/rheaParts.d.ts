@@ -1,9 +1,7 @@
 /** Parts of the hub clients' AMQP libraries for which there are no typings: each client has a library of its own. */
 
 declare module '*rhea/lib/util.js' {
-  const library: {
-    allocate_buffer(size: number): Buffer;
-  };
+  const library: { allocate_buffer(size: number): Buffer };
   export default library;
 }
 
@@ -16,9 +14,7 @@ declare module '*rhea/lib/message.js' {
 }
 
 declare module '*rhea/lib/frames.js' {
-  const library: {
-    read_frame(bytes: Buffer): object | null;
-  };
+  const library: { read_frame(bytes: Buffer): object | null };
   export default library;
 }
 

@@ -11,8 +11,9 @@ import messageOfReading from 'rhea/lib/message.js';
 import terminiOfReading from 'rhea/lib/terminus.js';
 import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
-import { boundDecoding } from './boundedDecoding.ts';
-import { createExactDecoding } from './exactDecoding.ts';
+import { undecodedProperties } from '../protocol/event.ts';
+import { isFrameDecodable, sectionsOf } from './decodable.ts';
+import { createExactDecoding, type ExactDecoding } from './exactDecoding.ts';
 import { boundPrefetch } from './receiveCycle.ts';
 import { AmqpConnection, errors, SenderLink } from './serviceSdk.ts';
 
@@ -31,12 +32,9 @@ export function cureHubSdks(): void {
   failSendsOfClosedConnections();
   failUnansweredLinks();
   keepSocketErrors();
-  unwrapWebSocketErrors();
-  nameNoAddresses();
-  poolFrameBuffers();
-  keepStandardErrorClean();
-  boundDecoding({ message: messageOfReading, frames: framesOfReading }, createExactDecoding);
-  boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
+  mendLibraries();
+  boundDecoding(messageOfReading, framesOfReading, createExactDecoding);
+  boundDecoding(messageOfReplies, framesOfReplies);
 }
 
 /** Puts a method in the place of a faulty one, unless it is there already. */
@@ -171,20 +169,23 @@ function keepSocketErrors(): void {
   });
 }
 
-/** The AMQP library of each client takes the event of a WebSocket’s error for the error itself, so that its users know no cause. */
-function unwrapWebSocketErrors(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+/** Events without a listener that are followed by the end of the connection, which the client notices. */
+const foretold: ReadonlySet<string> = new Set(['disconnected', 'protocol_error']);
+
+/** AMQP's `source` and `target`: the only ends of a link that the library knows. */
+const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'amqp:target:list']);
+
+/** Corrects the AMQP library, of which each client has its own. */
+function mendLibraries(): void {
+  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies]) {
+    // It takes the event of a WebSocket’s error for the error itself, so that its users know no cause.
     cure(prototype, 'on_error', (onError) => {
       return function cured(this: object, error) {
         const { error: inner } = Object(error) as { readonly error?: unknown };
         onError.call(this, inner instanceof Error ? inner : error);
       };
     });
-}
-
-/** The AMQP library of each client names an address as the server's name in TLS, which must have none then (D409). */
-function nameNoAddresses(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+    // It names an address as the server's name in TLS, which must have none then (D409).
     cure(prototype, '_connect', (connect) => {
       return function cured(this: object, details) {
         const { options } = details;
@@ -192,42 +193,68 @@ function nameNoAddresses(): void {
         return connect.call(this, details);
       };
     });
-}
-
-/**
- * The AMQP library of each client allocates and clears a kilobyte for each frame that it writes, outside of the heap, which was
- * a sixth of the CPU of a reply. It writes every byte of a frame, so that a piece of Node's pool does as well. Smaller buffers
- * stay cleared.
- */
-function poolFrameBuffers(): void {
-  for (const library of [ofReading, ofReplies]) {
-    library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
-  }
-}
-
-/** Events without a listener that are followed by the end of the connection, which the client notices. */
-const foretold: ReadonlySet<string> = new Set(['disconnected', 'protocol_error']);
-
-/** AMQP's `source` and `target`: the only ends of a link that the library knows. */
-const termini: ReadonlySet<string> = new Set(['40', 'amqp:source:list', '41', 'amqp:target:list']);
-
-/**
- * The AMQP library of each client writes a warning to standard error when the end of a connection has no listener. So it
- * warned of each idle connection that the hub closed, although the client knew. This reports that there is a listener. The
- * other warnings are about ends of links that the library does not know, and sections of messages, which `boundDecoding`
- * keeps from it (D325).
- */
-function keepStandardErrorClean(): void {
-  for (const { prototype } of [ConnectionOfReading, ConnectionOfReplies])
+    // It writes a warning to standard error when the end of a connection has no listener. So it warned of each idle connection
+    // that the hub closed, although the client knew. This reports that there is a listener. The other warnings are about ends of
+    // links that the library does not know, and sections of messages, which `boundDecoding` keeps from it (D325).
     cure(prototype, 'dispatch', (dispatch) => {
       return function cured(this: object, event, ...details) {
         return dispatch.call(this, event, ...details) || foretold.has(event);
       };
     });
+  }
   for (const library of [terminiOfReading, terminiOfReplies])
     cure(library, 'unwrap', (unwrap) => {
       return function cured(end) {
         return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
       };
     });
+  // It allocates and clears a kilobyte for each frame that it writes, outside of the heap, which was a sixth of the CPU of a reply.
+  // It writes every byte of a frame, so that a piece of Node's pool does as well. Smaller buffers stay cleared.
+  for (const library of [ofReading, ofReplies])
+    library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
+}
+
+/**
+ * What a device sends reaches the library's decoder as it is, and that has no bounds. So the decoder only gets what can be
+ * decoded at a bounded cost. A message always comes out: in place of a body that cannot be decoded with `null`, and if its
+ * properties cannot be decoded either, with `undecodedProperties` and the hub's annotations, as long as those can (D190).
+ * @param exactly for the messages of devices
+ */
+export function boundDecoding<Message extends { decode(bytes: Buffer | undefined): object }>(
+  message: Message,
+  frames: { read_frame(bytes: Buffer): object | null },
+  exactly?: (library: Message) => ExactDecoding,
+): void {
+  cure(message, 'decode', (decode) => {
+    const exact = exactly?.({ ...message });
+
+    /** Undefined when the library fails. */
+    function decoded(bytes: Buffer, end: number): object | undefined {
+      try {
+        const part = end === bytes.length ? bytes : bytes.subarray(0, end);
+        const library = decode(part);
+        exact?.correct(library, part);
+        return library;
+      } catch {
+        return undefined;
+      }
+    }
+
+    return function cured(bytes = Buffer.alloc(0)) {
+      const usual = exact?.usual(bytes);
+      if (usual !== undefined) return usual;
+      const { areDecodable, body, annotated } = sectionsOf(bytes);
+      const whole = areDecodable ? decoded(bytes, bytes.length) : undefined;
+      if (whole !== undefined) return whole;
+      const withoutBody = body === undefined ? undefined : decoded(bytes, body);
+      if (withoutBody !== undefined) return Object.assign(withoutBody, { body: null });
+      return Object.assign(decoded(bytes, annotated) ?? {}, { body: undecodedProperties });
+    };
+  });
+  cure(frames, 'read_frame', (read) => {
+    return function cured(bytes) {
+      if (!isFrameDecodable(bytes)) throw new RangeError('AMQP frame that cannot be decoded');
+      return read(bytes);
+    };
+  });
 }

@@ -4,7 +4,7 @@ import type { ServiceAccess } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
 import { currentOf, isSecret } from '../access/secretFiles.ts';
 import { comingMoment } from '../concurrency/clocks.ts';
-import { overWebSockets } from './hubTransport.ts';
+import { overWebSockets, type WebSockets } from './hubTransport.ts';
 
 /*
  * Parts of `azure-iothub` that it does not export, for messages with properties, for handOver and for sdkCures, and its
@@ -16,12 +16,6 @@ export { SenderLink } from 'azure-iothub/dist/common-amqp/sender_link.js';
 export { default as errors } from 'azure-iothub/dist/common-core/errors.js';
 export { Message } from 'azure-iothub/dist/common-core/message.js';
 export { Client };
-
-/** What the client gives its transport, and its requests over HTTPS: one object for both. */
-interface TransportConfig {
-  tokenScope?: string;
-  tokenCredential?: ScopedTokens | undefined;
-}
 
 /** Of an identity. */
 interface TokensUntil {
@@ -47,7 +41,8 @@ export function newServiceClient(access: ServiceAccess): Client {
   class ScopedTransport extends Transport {
     readonly tokens: TokensUntil;
 
-    constructor(config: TransportConfig) {
+    /** @param config what the client gives its transport, and its requests over HTTPS: one object for both */
+    constructor(config: { tokenScope?: string; tokenCredential?: ScopedTokens | undefined }) {
       if (config.tokenScope !== fixedScope || config.tokenCredential === undefined)
         throw new Error('this version of azure-iothub takes the scope of an identity in another way (D366)');
       const { scope } = credential;
@@ -77,19 +72,12 @@ export function isTokenEnding(client: Client): boolean {
   return tokens !== undefined && tokens.endsAt - performance.now() < marginMs;
 }
 
-type WebSockets = NonNullable<ReturnType<typeof overWebSockets>>;
-
-/** Of the client: what connects, with its own settings. */
-interface Connects {
-  connect(settings: object, done: () => void): void;
-}
-
 /** The client's transport over WebSockets, in place of its own, which has the port fixed and takes no agent (D405). */
 const serviceWebSockets = ({ addressOf, webSocketSettings }: WebSockets): typeof ServiceTransport =>
   class extends ServiceTransport {
     constructor(config: ConstructorParameters<typeof ServiceTransport>[0]) {
       super(config);
-      const amqp: Connects = Reflect.get(this, '_amqp');
+      const amqp: { connect(settings: object, done: () => void): void } = Reflect.get(this, '_amqp');
       const connect = amqp.connect.bind(amqp);
       amqp.connect = (settings, done) => connect({ ...settings, sslOptions: webSocketSettings() }, done);
     }

@@ -5,7 +5,7 @@ import { isSecret } from '../access/secretFiles.ts';
 import { atMost, within } from '../concurrency/waiting.ts';
 import { createDirectMethods, type DirectMethodResult } from '../hub/methods/directMethods.ts';
 import { openEventClient } from '../hub/reading/connection.ts';
-import { findEndpoint, settingsAt } from '../hub/reading/lookUp.ts';
+import { findEndpoint, settingsAt } from '../hub/reading/foundEndpoint.ts';
 import { createHandOver } from '../hub/replies/sendBytes.ts';
 import { type SendRefusal, sendRefusalOf } from '../hub/replies/sendFailure.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';

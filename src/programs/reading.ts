@@ -7,9 +7,17 @@ import { createTurnstile, type Turnstile } from '../engine/quarantine.ts';
 import type { Backlog } from '../engine/rooms.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
-import { createEndpointLease, readFoundEndpoint, type TakeEndpoint } from '../hub/reading/foundEndpoint.ts';
+import {
+  connectionStringTo,
+  createEndpointLease,
+  type EventEndpoint,
+  findEndpoint,
+  nameOf,
+  readFoundEndpoint,
+  settingsAt,
+  type TakeEndpoint,
+} from '../hub/reading/foundEndpoint.ts';
 import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
-import { connectionStringTo, type EventEndpoint, findEndpoint, nameOf, settingsAt } from '../hub/reading/lookUp.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { Log } from '../observing/log.ts';

@@ -13,9 +13,8 @@ import {
   section,
 } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { boundDecoding } from '../../src/hub/boundedDecoding.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
-import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { boundDecoding, cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -164,6 +163,6 @@ it.each([
     return { decoded };
   };
   const message = { decode };
-  boundDecoding({ message, frames: { read_frame: () => null } });
+  boundDecoding(message, { read_frame: () => null });
   expect(message.decode(Buffer.concat(parts))).toEqual(expected);
 });

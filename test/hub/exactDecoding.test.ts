@@ -8,8 +8,8 @@ import {
   plainMessages,
   section,
 } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
-import { boundDecoding } from '../../src/hub/boundedDecoding.ts';
 import { createExactDecoding } from '../../src/hub/exactDecoding.ts';
+import { boundDecoding } from '../../src/hub/sdkCures.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { firstSeed, runs, saySeed } from '../support/seed.ts';
 
@@ -19,8 +19,8 @@ import { firstSeed, runs, saySeed } from '../support/seed.ts';
 const library = plainMessages();
 const frames = { read_frame: () => null };
 const [bounded, exact] = [{ ...library }, { ...library }];
-boundDecoding({ message: bounded, frames });
-boundDecoding({ message: exact, frames }, createExactDecoding);
+boundDecoding(bounded, frames);
+boundDecoding(exact, frames, createExactDecoding);
 const { usual } = createExactDecoding(library);
 
 type Decoded = Readonly<{ application_properties?: Readonly<Record<string, unknown>>; body?: unknown }>;

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
-import { readFoundEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
-import { NoEndpoint } from '../../src/hub/reading/lookUp.ts';
+import { NoEndpoint, readFoundEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import type { Log } from '../../src/observing/log.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { failover } from '../../src/settings/constants.ts';

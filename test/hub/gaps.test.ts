@@ -16,7 +16,7 @@ function setUp(oldestOf: () => Promise<number>) {
   const tapped: TapEvent[] = [];
   taps.open({ device: 'pump-1', follow: (event) => tapped.push(event) });
   const ask = vi.fn(oldestOf);
-  const reports = createGapReports({ partition: '3', oldestOf: ask, troubles: createTroubles(log), meter, taps });
+  const reports = createGapReports('3', ask, createTroubles(log), meter, taps);
   return { ...reports, ask, lines: log.lines, tapped, counted: () => readingOf(meter, 'device_messaging.gaps') };
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { behindOf, createHubWatch, missingOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
+import type { SessionState } from '../../src/hub/reading/assignment.ts';
+import { createHubWatch, missingOf, partitionStateOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
 import type { ReadingDiagnosis, StoreDiagnosis } from '../../src/observing/diagnosis.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
+import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 
 // When silence of the hub is a fault (D38).
@@ -37,7 +39,7 @@ it.each([
   }));
   const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, {
     answerMs: 20_000,
-    everyMs: 10_000,
+    roundMs: 5_000,
     silentMs: 11_000,
     log: silence,
     allTroubles,
@@ -73,7 +75,7 @@ function setUp() {
     { revive() {}, reconnect() {}, client: () => ({ getPartitionProperties }) } as never,
     { all, reading: () => [] } as never,
     {
-      ...{ answerMs: 20_000, everyMs: 10_000, silentMs: 11_000, allTroubles: { raise() {} } },
+      ...{ answerMs: 20_000, roundMs: 5_000, silentMs: 11_000, allTroubles: { raise() {} } },
       log: {
         ...silence,
         debug: ({ err, partition }: { err?: Error; partition?: string }) => failures.push(`${partition}: ${err?.name}`),
@@ -197,10 +199,9 @@ it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, nu
 ])('a partition is behind %s', (_, { newest, isAnswering = true, undone }, expected) => {
   const answer = newest === undefined ? undefined : { newest, at: 77 };
   const undoneSince = undone === undefined ? undefined : momentAgo(undone);
-  expect(behindOf({ answer, isAnswering }, undoneSince, 9)).toEqual({
-    behindSeconds: expected,
-    asOf: answer && 77,
-  });
+  const session = { record: claimed('me', 1), since: 0, position: () => 9, contents: () => ({ undoneSince }) };
+  const state = partitionStateOf({ ...session, state: () => 'reading' } as never, { answer, isAnswering });
+  expect(state).toMatchObject({ behindSeconds: expected, asOf: answer && 77 });
 });
 
 const refusal: ReadingDiagnosis = {
@@ -214,7 +215,7 @@ describe('what is missing', () => {
     readonly owned?: readonly string[];
     readonly isAllElsewhere?: boolean;
     readonly heard?: readonly string[];
-    readonly ending?: readonly string[];
+    readonly ending?: Readonly<Record<string, SessionState>>;
     readonly troubles?: Readonly<Record<string, ReadingDiagnosis>>;
     readonly storeTrouble?: StoreDiagnosis;
   }
@@ -256,17 +257,19 @@ describe('what is missing', () => {
       { owned: ['0'], troubles: { 0: withoutSetting } },
       ['partition 0 of the hub: no such group (create it)'],
     ],
-    ['is not what is given away', { owned: ['0', '1'], heard: ['1'], ending: ['0'] }, []],
-    ['is nothing when all that is owned is given away', { owned: ['0'], ending: ['0'] }, []],
+    ['is not what is given away', { owned: ['0', '1'], heard: ['1'], ending: { 0: 'draining' } }, []],
+    [
+      'is nothing when all that is owned is given away',
+      { owned: ['0', '1'], ending: { 0: 'draining', 1: 'revoked' } },
+      [],
+    ],
   ])(
     '%s',
-    (_, { owned = [], isAllElsewhere = false, heard = [], ending = [], troubles = {}, storeTrouble }, expected) => {
-      const readings = {
-        isHeard: (partition: string) => heard.includes(partition),
-        isEnding: (partition: string) => ending.includes(partition),
-        troubleOf: (place: string) => troubles[place],
-      };
-      expect(missingOf({ owned, isAllElsewhere, storeTrouble }, readings)).toEqual(expected);
+    (_, { owned = [], isAllElsewhere = false, heard = [], ending = {}, troubles = {}, storeTrouble }, expected) => {
+      const isHeard = (partition: string) => heard.includes(partition);
+      const stateOf = (partition: string) => ending[partition] ?? 'reading';
+      const missing = missingOf({ owned, isAllElsewhere, storeTrouble }, isHeard, stateOf, (place) => troubles[place]);
+      expect(missing).toEqual(expected);
     },
   );
 });

@@ -1,12 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createOwnerships } from '../../src/hub/reading/leases.ts';
-import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
+import type { CheckpointStore, Ownership } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 
 const open = (store: CheckpointStore, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
+
+/** Partition 0 in a store, which `owner` has claimed. */
+async function claimedBy(owner: string, store: CheckpointStore = createMemoryStore()) {
+  const own = open(store, owner);
+  const record = (await own.claim('0', undefined)) as Ownership;
+  return { store, record, own, mine: open(store) };
+}
 
 it('A partition is released although a renewal or a request comes in between, and its record keeps the requester', async () => {
   const store = createMemoryStore();
@@ -18,9 +25,8 @@ it('A partition is released although a renewal or a request comes in between, an
       return store.change(seen, next);
     },
   };
-  const mine = open(racing);
-  const record = await mine.claim('0', undefined);
-  const released = record && mine.release(record, 41);
+  const { mine, record } = await claimedBy('me', racing);
+  const released = mine.release(record, 41);
   await vi.advanceTimersByTimeAsync(50 + 100 + 200);
   await released;
   expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
@@ -37,49 +43,43 @@ it('A release that does not succeed is repeated with pauses that grow', async ()
       return undefined;
     },
   };
-  const record = await open(busy).claim('0', undefined);
-  if (record) void open(busy).release(record, 41);
+  const { mine, record } = await claimedBy('me', busy);
+  void mine.release(record, 41);
   await vi.advanceTimersByTimeAsync(35_000);
   expect(asked).toBe(22);
 });
 
 it('A partition that another instance has claimed is not released', async () => {
-  const store = createMemoryStore();
-  const mine = await open(store).claim('0', undefined);
-  const theirs = await open(store, 'they').claim('0', mine);
-  if (mine) await open(store).release(mine, 41);
+  const { store, mine, record } = await claimedBy('me');
+  const theirs = await open(store, 'they').claim('0', record);
+  await mine.release(record, 41);
   expect(await store.ownerships()).toEqual([theirs]);
 });
 
 it('The time of a request begins when it is made, so that the owner has its whole time to release', async () => {
-  const store = createMemoryStore();
-  const theirs = await open(store, 'they').claim('0', undefined);
+  const { store, mine, record } = await claimedBy('they');
   await vi.advanceTimersByTimeAsync(5_000);
-  if (theirs) await open(store).ask(theirs);
+  await mine.ask(record);
   expect(await store.ownerships()).toMatchObject([{ owner: 'they', wantedBy: 'me', wantedSince: Date.now() }]);
 });
 
 it('A partition that this instance has claimed again is not released by its previous session', async () => {
-  const store = createMemoryStore();
-  const before = await open(store).claim('0', undefined);
-  const now = await open(store).claim('0', before);
-  if (before) await open(store).release(before, 41);
+  const { store, mine, record } = await claimedBy('me');
+  const now = await mine.claim('0', record);
+  await mine.release(record, 41);
   expect(await store.ownerships()).toEqual([now]);
 });
 
 it('Unknown values of a released partition stay unknown', async () => {
-  const store = createMemoryStore();
-  const record = await open(store).claim('0', undefined);
-  if (record) await open(store).release(record, undefined);
+  const { store, mine, record } = await claimedBy('me');
+  await mine.release(record, undefined);
   const [left] = await store.ownerships();
   expect(left).not.toHaveProperty('begun');
 });
 
 /** Ages of the record of partition 0, which an instance that has ended claimed at the start, at looks after these pauses. */
 async function agesAfter(...pausesMs: number[]): Promise<(number | undefined)[]> {
-  const store = createMemoryStore();
-  await open(store, 'ended').claim('0', undefined);
-  const { look } = open(store);
+  const { look } = (await claimedBy('ended')).mine;
   const ages: (number | undefined)[] = [];
   for (const pauseMs of pausesMs) {
     await vi.advanceTimersByTimeAsync(pauseMs);
@@ -97,15 +97,12 @@ it('The owner of a record expires although every read is late', async () =>
   expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]));
 
 it('A gap before the renewal of a record does not make it younger', async () => {
-  const store = createMemoryStore();
-  const ended = open(store, 'ended');
-  const record = await ended.claim('0', undefined);
-  const { look } = open(store);
+  const { mine, own, record } = await claimedBy('ended');
   await vi.advanceTimersByTimeAsync(60_000);
-  await look();
-  if (record) await ended.renew(record);
+  await mine.look();
+  await own.renew(record);
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(await look()).toMatchObject([{ unrenewedMs: 5_000 }]);
+  expect(await mine.look()).toMatchObject([{ unrenewedMs: 5_000 }]);
 });
 
 describe('A change of the system clock', () => {
@@ -116,10 +113,9 @@ describe('A change of the system clock', () => {
     ['forward', hourMs],
     ['back', -hourMs],
   ])('%s makes no record older or younger', async (_, stepMs) => {
-    const store = createMemoryStore();
-    const record = await open(store, 'they').claim('0', undefined);
-    if (record) await open(store).ask(record);
-    const { look } = open(store);
+    const { mine, record } = await claimedBy('they');
+    await mine.ask(record);
+    const { look } = mine;
     await vi.advanceTimersByTimeAsync(4_000);
     expect(await look()).toMatchObject([{ unrenewedMs: 4_000, wantedMs: 4_000 }]);
     set(stepMs);
@@ -131,22 +127,17 @@ describe('A change of the system clock', () => {
     ['forward', hourMs, 6_000],
     ['back', -hourMs, 0],
   ])('%s makes a record that was renewed since no older than the last read', async (_, stepMs, unrenewedMs) => {
-    const store = createMemoryStore();
-    const they = open(store, 'they');
-    const record = await they.claim('0', undefined);
-    const { look } = open(store);
-    await look();
+    const { mine, own, record } = await claimedBy('they');
+    await mine.look();
     await vi.advanceTimersByTimeAsync(1_000);
-    if (record) await they.renew(record);
+    await own.renew(record);
     set(stepMs);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(await look()).toMatchObject([{ unrenewedMs }]);
+    expect(await mine.look()).toMatchObject([{ unrenewedMs }]);
   });
 
   it('does not delay the expiry of an ended instance’s partition', async () => {
-    const store = createMemoryStore();
-    await open(store, 'ended').claim('0', undefined);
-    const { look } = open(store);
+    const { look } = (await claimedBy('ended')).mine;
     await look();
     const ages: (number | undefined)[] = [];
     for (const stepMs of [-hourMs, hourMs, -24 * hourMs]) {
@@ -159,15 +150,14 @@ describe('A change of the system clock', () => {
 });
 
 it('The wait for a request begins at the read that finds it, and again for another request', async () => {
-  const store = createMemoryStore();
-  const theirs = await open(store, 'they').claim('0', undefined);
-  const { look, ask } = open(store);
-  const [seen] = await look();
-  if (seen) await ask(seen);
+  const { store, mine, record } = await claimedBy('they');
+  const { look } = mine;
+  await look();
+  await mine.ask(record);
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await look()).toMatchObject([{ wantedBy: 'me', wantedMs: 3_000, unrenewedMs: 3_000 }]);
   const [asked] = await store.ownerships();
-  if (theirs && asked) await open(store, 'another').ask(asked);
+  await open(store, 'another').ask(asked as Ownership);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await look()).toMatchObject([{ wantedBy: 'another', wantedMs: 1_000, unrenewedMs: 4_000 }]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { connectionStringTo, endpointIn, findEndpoint } from '../../src/hub/reading/lookUp.ts';
+import { connectionStringTo, endpointIn, findEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { diagnoseLookUp } from '../../src/observing/diagnosis.ts';
 import { hubLoginOf, hubNameOf } from '../../src/settings/derived.ts';
@@ -81,27 +81,18 @@ it('a hub that says nothing is given up in time, and no connection is left', asy
 
 const real = 'ihsuprodamsres01dednamespace.servicebus.windows.net';
 
+const told = {
+  hostname: real,
+  'network-host': real,
+  port: 5671,
+  address: `amqps://${real}:5671/pumps-1-a/$management`,
+};
+const ownPort = { hostname: 'localhost', address: 'amqps://localhost:4321/pumps/$management' };
+
 it.each<[what: string, info: unknown, endpoint: object | undefined]>([
-  [
-    'as the hub does',
-    {
-      hostname: real,
-      'network-host': real,
-      port: 5671,
-      address: `amqps://${real}:5671/iothub-ehub-pumps-1-a/$management`,
-    },
-    { namespace: real, eventHub: 'iothub-ehub-pumps-1-a' },
-  ],
-  [
-    'to a port of its own',
-    { hostname: 'localhost', address: 'amqps://localhost:4321/pumps/$management' },
-    { namespace: 'localhost:4321', eventHub: 'pumps' },
-  ],
-  [
-    'without a host beside the address',
-    { address: 'amqps://a.example/pumps' },
-    { namespace: 'a.example', eventHub: 'pumps' },
-  ],
+  ['as the hub does', told, { namespace: real, eventHub: 'pumps-1-a' }],
+  ['to a port of its own', ownPort, { namespace: 'localhost:4321', eventHub: 'pumps' }],
+  ['of an address alone', { address: 'amqps://a.example/pumps' }, { namespace: 'a.example', eventHub: 'pumps' }],
   ['without an address', { hostname: real }, undefined],
   ['to no event hub', { hostname: real, address: `amqps://${real}:5671/` }, undefined],
   ['with more than a name', { hostname: real, address: `amqps://${real}/a;SharedAccessKey=x` }, undefined],

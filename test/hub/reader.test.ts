@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition.ts';
-import { createPartitionReader, type PartitionReader, quietAt } from '../../src/hub/reading/reader.ts';
+import { createPartitionReader, type PartitionReader, quietAt } from '../../src/hub/reading/assignment.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { signal, soon } from '../support/waiting.ts';

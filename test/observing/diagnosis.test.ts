@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { NoToken } from '../../src/access/identity.ts';
 import { TooLate } from '../../src/concurrency/waiting.ts';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
-import { NoEndpoint } from '../../src/hub/reading/lookUp.ts';
+import { NoEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
 import {
   diagnoseLookUp,

@@ -52,7 +52,6 @@ vi.mock('../../src/stores/letterFiles.ts', noted);
 vi.mock('../../src/stores/deadLetterStore.ts', noted);
 vi.mock('../../src/observing/diagnosis.ts', noted);
 vi.mock('../../src/hub/reading/foundEndpoint.ts', noted);
-vi.mock('../../src/hub/reading/lookUp.ts', noted);
 vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/stores/methodFiles.ts', noted);
 vi.mock('../../src/engine/rooms.ts', noted);

@@ -1,10 +1,12 @@
-import type { EventHubConsumerClient } from '@azure/event-hubs';
+import { type EventHubConsumerClient, earliestEventPosition, type Subscription } from '@azure/event-hubs';
+import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
-import { createPartition, type PartitionOptions } from '../../engine/partition.ts';
-import { storeFieldsOf } from '../../observing/diagnosis.ts';
+import { createPartition, type Partition, type PartitionOptions } from '../../engine/partition.ts';
+import { diagnoseReading, type ReadingDiagnosis, storeFieldsOf } from '../../observing/diagnosis.ts';
+import type { Log } from '../../observing/log.ts';
+import type { HubEvent } from '../../protocol/event.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';
-import { createPartitionReader, type PartitionReaderOptions } from './reader.ts';
 
 /** A session that has ended has none. */
 export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
@@ -12,7 +14,7 @@ export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 /** Why a session was ended without a release. */
 export type Revocation = 'lost' | 'stood_still' | 'refused';
 
-export interface PartitionSessionOptions<A extends DeviceEvent>
+interface PartitionSessionOptions<A extends DeviceEvent>
   extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
     Omit<PartitionOptions<A>, 'onGap'> {
   /** With which the session begins. */
@@ -42,17 +44,12 @@ export function beginPartitionSession<A extends DeviceEvent>(
   options: PartitionSessionOptions<A>,
 ) {
   const { record, redeliveryHorizon, gaps, drainMs, releaseOwnership, ended, gone, log } = options;
-  const partition = createPartition({ ...options, onGap: gaps.report });
   const { partition: partitionId, epoch } = record;
+  const partition = createPartition({ ...options, onGap: gaps.report });
   const reader = createPartitionReader(client, { ...options, partition, partitionId, epoch });
   const position = () => partition.position()?.sequenceNumber ?? -1;
   let state: Exclude<SessionState, 'opening'> = 'reading';
   let end: Promise<void> = Promise.resolve();
-
-  /** The end of a revoked session has been reported already. */
-  function endedUnlessRevoked(reason: 'released' | 'not_released') {
-    if (state !== 'revoked') ended(reason);
-  }
 
   async function drainAndRelease() {
     try {
@@ -61,10 +58,10 @@ export function beginPartitionSession<A extends DeviceEvent>(
       gaps.close();
       const before = redeliveryHorizon.known();
       await releaseOwnership(before === undefined ? undefined : Math.max(before, position()));
-      endedUnlessRevoked('released');
+      if (state !== 'revoked') ended('released'); // else its end has been reported already
       log.info({ partition: partitionId, unfinished }, 'partition released');
     } catch (error) {
-      endedUnlessRevoked('not_released');
+      if (state !== 'revoked') ended('not_released');
       log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
     } finally {
       gone();
@@ -111,3 +108,141 @@ export function beginPartitionSession<A extends DeviceEvent>(
     },
   };
 }
+
+const closesWithinMs = 5_000;
+
+export interface PartitionReaderOptions {
+  readonly partitionId: string;
+  readonly partition: Pick<Partition, 'admit' | 'position'>;
+  /** A reader with a higher epoch disconnects one with a lower. */
+  readonly epoch: number;
+  readonly batchSize: number;
+  readonly prefetch: number;
+  readonly maxWaitSeconds: number;
+  /** Another reader with a higher epoch has connected. */
+  lost(): void;
+  /** The client has reported an error. */
+  failed(diagnosis: ReadingDiagnosis): void;
+  /** The subscription has reported, with events or without. */
+  heard(): void;
+  readonly log: Log;
+}
+
+export type PartitionReader = ReturnType<typeof createPartitionReader>;
+
+/** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
+export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions) {
+  const { partition, partitionId, log } = options;
+  const begunAt = performance.now();
+  const signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: Number.NEGATIVE_INFINITY };
+  let isHeard = false;
+  let takingIn = 0;
+  let closed = false;
+  /** The client for the next subscription, which begins when no events are being admitted. */
+  let next: EventHubConsumerClient | undefined;
+  let subscription: Subscription | undefined = subscribe(first);
+
+  function subscribe(client: EventHubConsumerClient): Subscription {
+    signs.subscribed = performance.now();
+    const after = partition.position();
+    const subscribed: Subscription = client.subscribe(
+      partitionId,
+      {
+        // An error thrown here would stop the partition or skip the batch (SDK trap 9): admit never rejects.
+        async processEvents(events) {
+          if (subscribed !== subscription) return;
+          takingIn += 1;
+          isHeard = true;
+          options.heard();
+          try {
+            await partition.admit(events as readonly HubEvent[]);
+          } finally {
+            takingIn -= 1;
+            signs.heard = performance.now();
+            if (events.length > 0) signs.event = signs.heard;
+            subscribeNext();
+          }
+        },
+        async processError(error) {
+          if (subscribed !== subscription || closed) return;
+          if ('code' in error && error.code === 'ReceiverDisconnectedError') return options.lost();
+          const diagnosis = diagnoseReading(error, 'reading');
+          if (diagnosis.isAnswer) signs.refused = performance.now();
+          options.failed(diagnosis);
+        },
+      },
+      {
+        // A subscription without a position would begin at the latest event (SDK trap 14).
+        startPosition: after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false },
+        ownerLevel: options.epoch,
+        maxBatchSize: options.batchSize,
+        prefetchCount: options.prefetch,
+        maxWaitTimeInSeconds: options.maxWaitSeconds,
+        skipParsingBodyAsJson: true, // the SDK's parser damages 64-bit numbers
+      },
+    );
+    return subscribed;
+  }
+
+  async function closeSubscription(): Promise<void> {
+    const old = subscription;
+    subscription = undefined;
+    if (old === undefined) return;
+    await within(old.close(), closesWithinMs).catch((error) =>
+      log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'),
+    );
+  }
+
+  /** Not while events are being admitted: those of each new subscription would queue up behind them. */
+  function subscribeNext() {
+    if (next === undefined || takingIn > 0 || closed) return;
+    subscription = subscribe(next);
+    next = undefined;
+  }
+
+  return {
+    /** For how long there has been no sign of life. */
+    quiet: (): QuietTimes => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
+    /** Whether events are being admitted, or wait for it. */
+    isTakingIn: () => takingIn > 0,
+    /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
+    isHeard: () => isHeard,
+    /** Replaces the subscription by a new one that resumes at the same position. */
+    restart(client: EventHubConsumerClient) {
+      if (closed) return;
+      // First: a client refuses a second subscription to a partition.
+      void closeSubscription();
+      next = client;
+      subscribeNext();
+    },
+    async close() {
+      closed = true;
+      await closeSubscription();
+    },
+  };
+}
+
+/**
+ * When a reader last had each sign of life, as `performance.now()`: the subscription began; it reported, with events or without;
+ * the hub refused to deliver, an answer too; an event came.
+ */
+type LifeSigns = Readonly<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>;
+
+export type QuietTimes = ReturnType<typeof quietAt>;
+
+/** For how long a reader has been quiet, in milliseconds, by what counts as a sign. */
+export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns) => ({
+  /** Since the subscription began or last reported. */
+  silentMs: now - Math.max(subscribed, heard),
+  /** The same, but the beginning of a new subscription does not count. */
+  deafMs: now - heard,
+  /** As `deafMs`, but a refusal by the hub counts too: a new subscription would not change it. */
+  unansweredMs: now - Math.max(heard, refused),
+  /** Since the last event, or since the subscription began. */
+  eventlessMs: now - Math.max(subscribed, event),
+  /** Since the last event, if there has been one: the beginning of a subscription does not count. */
+  unfedMs: now - event,
+});
+
+/** While events are being admitted. */
+const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };

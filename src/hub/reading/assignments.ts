@@ -8,11 +8,16 @@ import { type Meter, noMeter } from '../../observing/meter.ts';
 import type { Taps } from '../../observing/taps.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
-import { beginPartitionSession, type PartitionSession, type Revocation, type SessionState } from './assignment.ts';
+import {
+  beginPartitionSession,
+  type PartitionReaderOptions,
+  type PartitionSession,
+  type Revocation,
+  type SessionState,
+} from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
 import { createGapReports } from './gaps.ts';
 import type { Ownerships } from './leases.ts';
-import type { PartitionReaderOptions } from './reader.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
 
@@ -72,9 +77,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
   const start = { ...options, store, extentOf, checkCheckpoint: createForeignCheckpointCheck() };
 
-  function logLost(partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') {
+  const logLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
-  }
 
   function sessionOf(partition: string): PartitionSession | undefined {
     const entry = entries.get(partition);
@@ -88,7 +92,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const revoke = (partition: string, reason: Revocation) => sessionOf(partition)?.revoke(reason);
   const release = async (partition: string) => sessionOf(partition)?.release();
 
-  /** Returns false when another instance owns the partition. */
+  /** @returns false when another instance owns the partition */
   async function writeCheckpoint(record: Ownership, progress: Progress): Promise<boolean> {
     log.flush?.(); // a message that is not handled again must have its line (G5)
     const isOurs = await store.writeProgress(record, progress).catch((error) => {
@@ -101,19 +105,13 @@ export function createPartitionSessions<A extends DeviceEvent>(
     return isOurs;
   }
 
-  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
+  async function begin(record: Ownership, begun: number | undefined): Promise<void> {
     const { partition } = record;
     const afterUncleanShutdown = uncounted.has(partition);
     const progress = isStopping ? undefined : await startPositionOf(record, { ...start, afterUncleanShutdown });
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     options.sessionBegins?.(partition);
-    entries.set(partition, begin(record, begun, progress));
-    countBegun();
-  }
-
-  function begin(record: Ownership, begun: number | undefined, progress: Progress): PartitionSession {
-    const { partition } = record;
     let announced = false;
     const onTrouble = (error: unknown, message: LogText<'error'>) =>
       allTroubles.raise(sourceOf(partition, message), {
@@ -126,7 +124,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       ...options,
       ...options.partition(partition),
       ...{ record, progress, onTrouble },
-      gaps: createGapReports({ partition, oldestOf, troubles: allTroubles, meter, taps }),
+      gaps: createGapReports(partition, oldestOf, allTroubles, meter, taps),
       redeliveryHorizon:
         begun === undefined ? openRedeliveryHorizon(newestOf, onTrouble) : knownRedeliveryHorizon(begun),
       checkpoint: (next) => writeCheckpoint(record, next),
@@ -154,7 +152,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
         left.set(partition, { messages: session.pending(), at: performance.now() });
       },
     });
-    return session;
+    entries.set(partition, session);
+    countBegun();
   }
 
   return {
@@ -177,7 +176,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       if (afterUncleanShutdown === true) uncounted.add(partition);
       if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
-        await beginToRead(record, begun);
+        await begin(record, begun);
       } catch (error) {
         const diagnosis = diagnosisOf(error);
         if (diagnosis === undefined) throw error;
@@ -189,19 +188,19 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
     revokeLost(records: readonly Ownership[]) {
-      const sessions = new Map(all().map((session) => [session.record.partition, session]));
-      for (const { partition, owner, epoch } of records) {
-        const session = sessions.get(partition);
-        if (session === undefined || (session.record.owner === owner && session.record.epoch === epoch)) continue;
-        logLost(partition, 'ownership record');
-        session.revoke('lost');
+      const known = new Map(records.map((record) => [record.partition, record]));
+      for (const { record, revoke } of all()) {
+        const { owner, epoch } = known.get(record.partition) ?? record;
+        if (owner === record.owner && epoch === record.epoch) continue;
+        logLost(record.partition, 'ownership record');
+        revoke('lost');
       }
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
     revokeAll(): readonly string[] {
-      const partitions = all().map(({ record }) => record.partition);
-      for (const partition of partitions) revoke(partition, 'stood_still');
-      return partitions;
+      const sessions = all();
+      for (const session of sessions) session.revoke('stood_still');
+      return sessions.map(({ record }) => record.partition);
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,

@@ -17,21 +17,9 @@ export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits 
   forceMs: expiryMs + drainMs,
 });
 
-/** What one instance does about the partitions in one round. */
-export interface Decision {
-  /** Records of its own partitions. */
-  readonly renew: readonly SeenOwnership[];
-  /** Own partitions that another instance requests: to be drained and released. */
-  readonly release: readonly SeenOwnership[];
-  /** Partitions without an owner, or not released in time. */
-  readonly claim: readonly string[];
-  /** Partitions of instances that have more than their share: to be requested. */
-  readonly ask: readonly SeenOwnership[];
-  /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
-  readonly withdraw: readonly SeenOwnership[];
-}
-
 /**
+ * What one instance does about the partitions in one round.
+ *
  * Shares partitions evenly among the instances and does not interrupt an instance that works (G3): an instance with too
  * few requests some, and their owners drain and release them. Instances that decide at the same time, from the same records, choose
  * different partitions, and request no more than they have: others may be there that no record shows yet (D412).
@@ -43,7 +31,7 @@ export function decide(
   partitions: readonly string[],
   records: readonly SeenOwnership[],
   { expiryMs, forceMs }: BalanceLimits,
-): Decision {
+) {
   const known = new Map(records.map((record) => [record.partition, record]));
   /** Its own record stays alive until another instance claims it. */
   const isAlive = ({ owner, unrenewedMs }: SeenOwnership) => owner === me || (owner !== '' && unrenewedMs < expiryMs);
@@ -78,7 +66,18 @@ export function decide(
   const needless = records.filter((one) => isReserved(one) && one.wantedBy === me && !claim.includes(one.partition));
   const withdraw = [...needless, ...asked.slice(Math.max(0, most - keep - claim.length))];
   const ask = missing > 0 ? surplus(me, others, least, missing, isAsked) : [];
-  return { renew: mine, release, claim, ask, withdraw };
+  return {
+    /** Records of its own partitions. */
+    renew: mine,
+    /** Own partitions that another instance requests: to be drained and released. */
+    release,
+    /** Partitions without an owner, or not released in time. */
+    claim,
+    /** Partitions of instances that have more than their share: to be requested. */
+    ask,
+    /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
+    withdraw,
+  };
 }
 
 /** An order of its own for each instance. */

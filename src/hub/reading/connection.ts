@@ -86,8 +86,8 @@ export function openEventClient(
   consumerGroup: string,
   options: EventHubConsumerClientOptions,
 ): EventHubConsumerClient {
-  const place = isSecret(access) ? endpointIn(currentOf(access)) : access.namespace;
-  const webSocketOptions = overWebSockets()?.eventWebSockets(place);
+  const host = isSecret(access) ? (/Endpoint=sb:\/\/([^/;]+)/.exec(currentOf(access))?.[1] ?? '') : access.namespace;
+  const webSocketOptions = overWebSockets()?.eventWebSockets(host);
   const withTransport = { ...options, ...(webSocketOptions && { webSocketOptions }) };
   if (isSecret(access)) return new EventHubConsumerClient(consumerGroup, currentOf(access), withTransport);
   const { namespace, eventHub, credential } = access;
@@ -97,5 +97,3 @@ export function openEventClient(
     ...(port !== '' && { customEndpointAddress: `sb://${namespace}` }),
   });
 }
-
-const endpointIn = (connectionString: string): string => /Endpoint=sb:\/\/([^/;]+)/.exec(connectionString)?.[1] ?? '';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isSecret, whenChanged } from '../../access/secretFiles.ts';
 import { createRepeating, within } from '../../concurrency/waiting.ts';
-import type { DeviceWork } from '../../engine/contents.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import { createTroubles } from '../../observing/troubles.ts';
@@ -13,46 +12,7 @@ import { createOwnerships } from './leases.ts';
 import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rebalance.ts';
 
-/** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
-export interface Consumer {
-  start(): void;
-  /**
-   * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there
-   * is no partition to read. Empty when other instances read all partitions.
-   */
-  missing(): string[];
-  /**
-   * @returns milliseconds for which the hub has not answered for some partition that is read, or for which some owned
-   * partition could not be opened; while none is read, since the last complete round. A refusal by the hub counts as an
-   * answer: a restart of the service would not change it.
-   */
-  silentForMs(): number;
-  /** Milliseconds since the last event of any partition that is read, or since this instance began. */
-  eventlessMs(): number;
-  /** Messages that are read and not handled to their end, and the partitions that have any. */
-  waiting(): { readonly messages: number; readonly partitions: readonly string[] };
-  /** What is read, for operators; walks over everything that waits. */
-  partitions(): readonly PartitionState[];
-  /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
-  elsewhere(): readonly Ownership[];
-  /**
-   * The devices with messages that are read and not handled to their end.
-   * @param device only this one; undefined for all
-   */
-  devices(device: string | undefined): readonly (DeviceWork & { readonly partition: string })[];
-  /**
-   * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
-   * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
-   */
-  stoodStill(ms: number): void;
-  /**
-   * How many messages the sessions that have ended since then, as `performance.now()`, had read and not done. Those of
-   * partitions that are read here again do not count; what another instance has done meanwhile is not known.
-   */
-  leftSince(moment: number): number;
-  /** Drains all partitions, writes their checkpoints and releases them (G3). */
-  stop(): Promise<void>;
-}
+export type Consumer = ReturnType<typeof createConsumer>;
 
 export interface ConsumerOptions<A extends DeviceEvent>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
@@ -64,23 +24,19 @@ export interface ConsumerOptions<A extends DeviceEvent>
   readonly told?: (found: ReadingDiagnosis) => ReadingDiagnosis;
 }
 
-/** The hub is asked for the newest event of each partition in every second round. */
-const roundsBetweenQuestions = 2;
-
 /** Rounds in the time of one, while this instance waits for partitions that it has requested. */
 const awaitingRounds = 5;
 
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
-export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
-  const { log, roundMs, balance, answerMs, silentMs, store, instance: me = randomUUID() } = options;
+/** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
+export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>) {
+  const { log, roundMs, balance, answerMs, store, instance: me = randomUUID() } = options;
   const begunAt = performance.now();
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
-  const troubles = createReadingTroubles(allTroubles, {
-    told: options.told ?? (isSecret(options.access) ? undefined : ofIdentity),
-    refused: () => connection.refused(),
-  });
+  const told = options.told ?? (isSecret(options.access) ? undefined : ofIdentity);
+  const troubles = createReadingTroubles(allTroubles, told, () => connection.refused());
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
@@ -93,13 +49,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   });
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
   const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
-  const watch = createHubWatch(connection, sessions, {
-    answerMs,
-    everyMs: roundMs * roundsBetweenQuestions,
-    silentMs,
-    log,
-    allTroubles,
-  });
+  const watch = createHubWatch(connection, sessions, { ...options, allTroubles });
   const rounds = createRounds({
     ...{ me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log },
     watch: watch.look,
@@ -108,11 +58,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   // A requested partition is read by none from its release to the next round here.
   const repeating = createRepeating(rounds.run, () => (rounds.last().isAwaiting ? roundMs / awaitingRounds : roundMs));
 
-  const isEnding = (partition: string) => {
-    const state = sessions.stateOf(partition);
-    return state === 'draining' || state === 'revoked';
-  };
-
+  /** Messages that are read and not handled to their end, and the partitions that have any. */
   function waiting() {
     const waits = sessions.all().filter((session) => session.pending() > 0);
     return {
@@ -123,29 +69,55 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
 
   return {
     start: repeating.start,
-    missing: () => missingOf(rounds.last(), { isHeard: watch.isHeard, isEnding, troubleOf: troubles.of }),
+    /**
+     * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there
+     * is no partition to read. Empty when other instances read all partitions.
+     */
+    missing: () => missingOf(rounds.last(), watch.isHeard, sessions.stateOf, troubles.of),
+    /**
+     * @returns milliseconds for which the hub has not answered for some partition that is read, or for which some owned
+     * partition could not be opened; while none is read, since the last complete round. A refusal by the hub counts as an
+     * answer: a restart of the service would not change it.
+     */
     silentForMs() {
       const quiet = sessions.all().map(({ reader }) => reader.quiet());
       return silentMsAt(performance.now(), rounds.last(), quiet);
     },
+    /** Milliseconds since the last event of any partition that is read, or since this instance began. */
     eventlessMs: () =>
       Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
     waiting,
-    partitions: () =>
+    /** What is read, for operators; walks over everything that waits. */
+    partitions: (): readonly PartitionState[] =>
       sessions.all().map((session) => partitionStateOf(session, watch.saidOf(session.record.partition))),
-    elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
-    devices: (device) =>
+    /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
+    elsewhere: (): readonly Ownership[] =>
+      rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
+    /**
+     * The devices with messages that are read and not handled to their end.
+     * @param device only this one; undefined for all
+     */
+    devices: (device: string | undefined) =>
       sessions.all().flatMap((session) => {
         const { partition } = session.record;
         return session.devices(device).map((work) => ({ partition, ...work }));
       }),
-    stoodStill(ms) {
+    /**
+     * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
+     * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
+     */
+    stoodStill(ms: number) {
       const revoked = sessions.revokeAll();
       if (revoked.length === 0) return;
       const fields = { standstillMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
+    /**
+     * How many messages the sessions that have ended since then, as `performance.now()`, had read and not done. Those of
+     * partitions that are read here again do not count; what another instance has done meanwhile is not known.
+     */
     leftSince: sessions.leftSince,
+    /** Drains all partitions, writes their checkpoints and releases them (G3). */
     async stop() {
       unfollow();
       const stopped = within(repeating.stop(), roundEndsWithinMs);

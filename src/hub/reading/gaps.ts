@@ -3,16 +3,6 @@ import type { Meter } from '../../observing/meter.ts';
 import type { Taps } from '../../observing/taps.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 
-interface GapReportsOptions {
-  readonly partition: string;
-  /** Asks the hub for the sequence number of the oldest event that it keeps. */
-  readonly oldestOf: () => Promise<number>;
-  readonly troubles: Pick<Troubles, 'raise'>;
-  readonly meter: Pick<Meter, 'counter'>;
-  /** No device is followed when omitted. */
-  readonly taps?: Pick<Taps, 'all'> | undefined;
-}
-
 /** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
 const everyMs = 1_000;
 /** Gaps that wait for a reason. */
@@ -20,8 +10,18 @@ const mostWaiting = 1_000;
 
 export type GapReports = ReturnType<typeof createGapReports>;
 
-/** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
-export function createGapReports({ partition, oldestOf, troubles, meter, taps }: GapReportsOptions) {
+/**
+ * Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts
+ * events.sequence, reading.before-oldest).
+ * @param oldestOf asks the hub for the sequence number of the oldest event that it keeps
+ */
+export function createGapReports(
+  partition: string,
+  oldestOf: () => Promise<number>,
+  troubles: Pick<Troubles, 'raise'>,
+  meter: Pick<Meter, 'counter'>,
+  taps?: Pick<Taps, 'all'>,
+) {
   const count = meter.counter('device_messaging.gaps');
   const waiting: Gap[] = [];
   /** The open question is about so many, the first of those that wait. */
@@ -29,14 +29,14 @@ export function createGapReports({ partition, oldestOf, troubles, meter, taps }:
   let isAsking = false;
 
   function tell({ after, next }: Gap, reason: 'retention' | 'unknown') {
-    const fields = { after, missing: next - after - 1, reason };
+    const told = { after, missing: next - after - 1, reason };
     count(reason);
-    taps?.all({ partition, sequenceNumber: next })?.('gap', fields);
+    taps?.all({ partition, sequenceNumber: next })?.('gap', told);
     const message = 'events of the partition are missing';
     troubles.raise(`partition ${partition}: gap, ${reason}`, {
       level: 'warn',
       message,
-      fields: { partition, ...fields },
+      fields: { partition, ...told },
     });
   }
 

@@ -1,54 +1,45 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
-import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
 import type { Troubles } from '../../observing/troubles.ts';
-import type { PartitionSession } from './assignment.ts';
+import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
-import type { EventHubConnection } from './connection.ts';
-import type { QuietTimes } from './reader.ts';
-import { wholeHub } from './readingTroubles.ts';
+import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';
+import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rebalance.ts';
 
-interface HubWatchOptions {
+interface HubWatchOptions extends Pick<EventHubConnectionOptions, 'silentMs' | 'log'> {
   readonly answerMs: number;
-  /** Interval of the questions for the newest event of each partition. */
-  readonly everyMs: number;
-  readonly silentMs: number;
-  readonly log: Log;
+  readonly roundMs: number;
   readonly allTroubles: Pick<Troubles, 'raise'>;
 }
 
+/** The hub is asked for the newest event of each partition in every second round. */
+const roundsBetweenQuestions = 2;
 /** Time without events of a partition of which the hub has more. */
 const withheldMs = 60_000;
 /** Time without events of any partition: devices may send nothing, or the address of the hub may have changed. */
 const idleMs = 5 * 60_000;
 
-/** What the hub has said of one partition. */
+/** What the hub has said of one partition. Times are as `performance.now()`. */
 interface Query {
-  /** When it was last asked, as `performance.now()`. */
+  /** When it was last asked. */
   at: number;
   isOpen: boolean;
-  answer: HubAnswer | undefined;
+  /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
+  answer: { readonly newest: number; readonly at: number } | undefined;
   /** The last question has failed. */
   hasFailed: boolean;
   /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
   silentSince: number | undefined;
 }
 
-interface HubAnswer {
-  /** Sequence number of its newest event; -1 when it has none. */
-  readonly newest: number;
-  /** As `performance.now()`. */
-  readonly at: number;
-}
-
 /** Compares what the hub has with what it delivers, and connects again when it has fallen silent (D38). */
 export function createHubWatch(
   connection: EventHubConnection,
   sessions: Pick<PartitionSessions, 'all' | 'reading'>,
-  { answerMs, everyMs, silentMs, log, allTroubles }: HubWatchOptions,
+  { answerMs, roundMs, silentMs, log, allTroubles }: HubWatchOptions,
 ) {
+  const everyMs = roundMs * roundsBetweenQuestions;
   /** By the partitions of which the hub is asked (facts reading.partition-info, reading.questions). */
   const queries = new Map<string, Query>();
 
@@ -116,79 +107,57 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
-    saidOf(partition: string): HubSays {
+    /** What the hub has said of a partition that is read, and whether it delivers, and has answered the last question about it. */
+    saidOf(partition: string) {
       const { answer, hasFailed = false } = queries.get(partition) ?? {};
       return { answer, isAnswering: isHeard(partition) && !hasFailed };
     },
   };
 }
 
+export type PartitionState = ReturnType<typeof partitionStateOf>;
+
 /** What one partition session of this instance does, for operators. */
-export interface PartitionState extends Omit<PartitionContents, 'undoneSince'> {
-  readonly partition: string;
-  readonly state: 'reading' | 'draining';
-  readonly epoch: number;
-  /** When the session began, as `performance.now()`. */
-  readonly since: number;
-  /** Sequence number of the last event read; -1 before the first. */
-  readonly position: number;
-  /**
-   * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
-   * and while all that was read is done, more is there, and its age is not known yet.
-   */
-  readonly behindSeconds: number | null;
-  /** How old that figure is: when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
-  readonly asOf: number | undefined;
-}
-
-/** What the hub has said of a partition that is read. */
-interface HubSays {
-  readonly answer: HubAnswer | undefined;
-  /** The hub delivers, and has answered the last question about the partition. */
-  readonly isAnswering: boolean;
-}
-
 export function partitionStateOf(
   session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
-  said: HubSays,
-): PartitionState {
+  { answer, isAnswering }: ReturnType<ReturnType<typeof createHubWatch>['saidOf']>,
+) {
   const { partition, epoch } = session.record;
-  const state = session.state() === 'reading' ? 'reading' : 'draining';
+  const state: 'reading' | 'draining' = session.state() === 'reading' ? 'reading' : 'draining';
   const position = session.position();
-  const { undoneSince, ...rest } = session.contents();
-  return { partition, state, epoch, since: session.since, position, ...behindOf(said, undoneSince, position), ...rest };
+  const { undoneSince, ...contents } = session.contents();
+  return {
+    ...{ partition, state, epoch },
+    /** When the session began, as `performance.now()`. */
+    since: session.since,
+    /** Sequence number of the last event read; -1 before the first. */
+    position,
+    /** How old the next figure is (D310): when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
+    asOf: answer?.at,
+    /**
+     * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
+     * and while all that was read is done, more is there, and its age is not known yet.
+     */
+    behindSeconds: isAnswering ? behindOf(answer?.newest, undoneSince, position) : null,
+    ...contents,
+  };
 }
 
-/**
- * One figure, and how old it is (D310).
- * @param undoneSince when the hub received the oldest event that is known not to be done, as `performance.now()`
- * @param position all events up to this sequence number are done, apart from those that `undoneSince` is about
- */
-export function behindOf(
-  { answer, isAnswering }: HubSays,
-  undoneSince: number | undefined,
-  position: number,
-): Pick<PartitionState, 'behindSeconds' | 'asOf'> {
-  const known = { asOf: answer?.at };
-  if (!isAnswering) return { ...known, behindSeconds: null };
-  if (undoneSince !== undefined) return { ...known, behindSeconds: (performance.now() - undoneSince) / 1000 };
-  return { ...known, behindSeconds: answer !== undefined && answer.newest <= position ? 0 : null };
-}
-
-interface Readings {
-  /** Whether the hub delivers events of the partition, or has recently confirmed that there are none. */
-  isHeard(partition: string): boolean;
-  /** Whether its session ends: it need not be heard any more. */
-  isEnding(partition: string): boolean;
-  /** Of a partition, or of the whole hub. */
-  troubleOf(place: string): ReadingDiagnosis | undefined;
+/** @param position all events up to this sequence number are done, apart from those that `undoneSince` is about */
+function behindOf(newest: number | undefined, undoneSince: number | undefined, position: number): number | null {
+  if (undoneSince !== undefined) return (performance.now() - undoneSince) / 1000;
+  return newest !== undefined && newest <= position ? 0 : null;
 }
 
 /** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */
 export function missingOf(
   { owned, isAllElsewhere, storeTrouble }: Pick<LastRound, 'owned' | 'isAllElsewhere' | 'storeTrouble'>,
-  { isHeard, isEnding, troubleOf }: Readings,
+  isHeard: (partition: string) => boolean,
+  stateOf: (partition: string) => SessionState | undefined,
+  troubleOf: ReadingTroubles['of'],
 ): string[] {
+  /** It need not be heard any more. */
+  const isEnding = (partition: string) => ['draining', 'revoked'].includes(stateOf(partition) ?? '');
   if (isAllElsewhere) return [];
   const ofStore = storeTrouble && `the checkpoint store: ${storeTrouble.storeSaid} (${storeTrouble.setting})`;
   if (owned.length === 0) {

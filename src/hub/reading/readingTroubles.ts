@@ -4,19 +4,17 @@ import type { Troubles } from '../../observing/troubles.ts';
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
 
-interface ReadingTroublesOptions {
-  /** What a diagnosis means for the way in which the hub is read; default by a connection string that was given. */
-  readonly told?: ((found: ReadingDiagnosis) => ReadingDiagnosis) | undefined;
-  /** The hub refuses whom the service says it is. */
-  readonly refused?: () => void;
-}
-
 export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
 
-/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
+/**
+ * Why partitions cannot be read. Partitions with the same cause share one source of log lines.
+ * @param told what a diagnosis means for the way in which the hub is read; as it is by a connection string that was given
+ * @param refused the hub refuses whom the service says it is
+ */
 export function createReadingTroubles(
   troubles: Troubles,
-  { told = (found) => found, refused }: ReadingTroublesOptions = {},
+  told = (found: ReadingDiagnosis): ReadingDiagnosis => found,
+  refused = () => {},
 ) {
   const known = new Map<string, ReadingDiagnosis>();
   const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
@@ -36,7 +34,7 @@ export function createReadingTroubles(
       const diagnosis = told(found);
       if (known.get(place)?.cause !== diagnosis.cause) clear(place);
       known.set(place, diagnosis);
-      if (diagnosis.cause.startsWith('UnauthorizedError')) refused?.();
+      if (diagnosis.cause.startsWith('UnauthorizedError')) refused();
       const { cause, level, setting, hubSaid, todo } = diagnosis;
       troubles.raise(sourceOf(diagnosis), {
         level,

@@ -119,14 +119,7 @@ export function createRounds(options: RoundsOptions) {
 
   return {
     /** Never rejects. */
-    async run() {
-      try {
-        await round();
-        allTroubles.clear(roundTrouble);
-      } catch (error) {
-        failed(error);
-      }
-    },
+    run: () => round().then(() => allTroubles.clear(roundTrouble), failed),
     /**
      * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
      * other instances must not claim the partition.
@@ -159,15 +152,13 @@ export function createPartitionIds(ask: () => Promise<readonly string[]>, troubl
     troubles.clear(wholeHub);
   }
 
-  const notCounted = (error: unknown) =>
-    log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count');
-
   return {
     all: () => ids,
     /** Counts when that is due. Waits for the answer, and rejects without one, only while no partition is known. */
     async look() {
       if (ids.length === 0) await count();
-      else if (performance.now() - countedAt > countsEveryMs) void count().catch(notCounted);
+      else if (performance.now() - countedAt > countsEveryMs)
+        void count().catch((err) => log.warn({ err }, 'cannot count the partitions of the hub; using the last count'));
     },
   };
 }

@@ -59,8 +59,13 @@ async function startOf(
   extent: Extent,
   options: StartPositionOptions,
 ): Promise<Progress | undefined> {
-  const { store } = options;
-  await refuseStrays(record.partition, options);
+  const { store, partitionIds } = options;
+  // A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195).
+  const stray = (await store.checkpoints()).find((one) => !partitionIds().includes(one.partition));
+  if (stray !== undefined)
+    throw new UnreadableCheckpoint(
+      `partition ${record.partition} has no checkpoint, and this one is of a partition that the hub does not have: ${stray.where}`,
+    );
   if (options.startPosition === 'earliest')
     return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   // Written now: for the next reader the latest event would be a newer one, and those in between would be lost (G1).
@@ -68,16 +73,6 @@ async function startOf(
   if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
   const latest = { sequenceNumber, offset, completed: '' };
   return (await store.writeProgress(record, latest)) ? latest : undefined;
-}
-
-/** A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195). */
-async function refuseStrays(partition: string, { store, partitionIds }: StartPositionOptions): Promise<void> {
-  const stored = await store.checkpoints();
-  const stray = stored.find((one) => !partitionIds().includes(one.partition));
-  if (stray === undefined) return;
-  throw new UnreadableCheckpoint(
-    `partition ${partition} has no checkpoint, and this one is of a partition that the hub does not have: ${stray.where}`,
-  );
 }
 
 /** The hub was created anew under its old name, or replaced by another: its sequence numbers start again (D22). */

@@ -64,7 +64,7 @@ async function tryOne(meter: Meter) {
 
 /** The hub keeps the events from 50 on. */
 function missEvents(meter: Meter) {
-  const gaps = createGapReports({ partition: '0', oldestOf: async () => 50, troubles: untold, meter });
+  const gaps = createGapReports('0', async () => 50, untold, meter);
   for (let next = 0; next < 18; next += 1) gaps.report({ after: next - 2, next });
   for (let next = 51; next < 51 + 19; next += 1) gaps.report({ after: next - 2, next });
   return vi.advanceTimersByTimeAsync(2_000);
