@@ -75,13 +75,12 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   });
   const troubles = createTroubles(log, amounts);
   const endpoint = access.service();
-  const replySettings = {
-    ...settings.replies,
-    maxWaitSeconds: timing.replySeconds,
+  const replies = createReplies({
+    ...{ ...settings.replies, maxWaitSeconds: timing.replySeconds, log, troubles, meter },
+    newClient: () => newServiceClient(endpoint),
     isByIdentity: !isSecret(endpoint),
     refused: () => isSecret(endpoint) && void renewed(endpoint, currentOf(endpoint)),
-  };
-  const replies = createReplies(replySettings, () => newServiceClient(endpoint), log, troubles, meter);
+  });
   whenChanged(endpoint, replies.connection.renew);
   const tidying = setInterval(() => {
     deadLetters

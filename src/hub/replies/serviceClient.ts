@@ -3,7 +3,7 @@ import { within } from '../../concurrency/waiting.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { isTokenEnding, noRetry } from '../serviceSdk.ts';
 import { createHandOver } from './sendBytes.ts';
-import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
+import { type SendRefusal, sendRefusalOf, unreachable } from './sendFailure.ts';
 
 interface Options {
   readonly client: Client;
@@ -22,8 +22,6 @@ const longestSpan = 1_024;
 
 /** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
-
-const closed: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
@@ -64,9 +62,9 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {
       const refusal = sendRefusalOf(error as Error);
-      if (isBusy(refusal)) use = use === 'none' ? 'refused' : use;
-      else if (refusal.kind !== 'connection') use = 'good';
       if (refusal.kind === 'connection') onEnd();
+      else if (refusal.reason !== 'throttled' && refusal.reason !== 'not_taken') use = 'good';
+      else if (use === 'none') use = 'refused';
       return refusal;
     } finally {
       usedAt = performance.now();
@@ -79,7 +77,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
      * @throws TooLate, or the error of the SDK's client
      */
     async connected() {
-      if (!isOpen) await within(opened, answerWithinMs);
+      await within(opened, answerWithinMs);
       if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
@@ -92,12 +90,13 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
         await attached;
         isAttached = true;
       }
-      if (isClosed) return closed; // the SDK's client would connect again by itself, and never be closed (SDK trap)
+      if (isClosed) return unreachable; // the SDK's client would connect again by itself, and never be closed (SDK trap)
       onSent?.();
       const sent = pendingSends.follow(outcomeOf(reply));
       attached ??= within(sent, linkWithinMs).catch(() => undefined);
       return sent;
     },
+    isOpen: () => isOpen,
     /** Whether it must be replaced because of its age, or of its unsettled sends. */
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
     /**
@@ -115,8 +114,6 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
     close,
   };
 }
-
-const isBusy = ({ reason }: SendRefusal): boolean => reason === 'throttled' || reason === 'not_taken';
 
 interface PendingSend {
   readonly number: number;
@@ -174,17 +171,20 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
   return {
     /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
     follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined> {
-      const pending: PendingSend = { number: sent, looks: 0, expire() {} };
-      sent += 1;
-      awaited.add(pending);
       timer ??= setInterval(look, answerWithinMs / looksInTime).unref();
       return new Promise((resolve) => {
-        pending.expire = () => {
-          awaited.delete(pending);
-          late.add(pending);
-          resolve({ kind: 'later', reason: 'unanswered', late: send });
-          stopIfIdle();
+        const pending: PendingSend = {
+          number: sent,
+          looks: 0,
+          expire() {
+            awaited.delete(pending);
+            late.add(pending);
+            resolve({ kind: 'later', reason: 'unanswered', late: send });
+            stopIfIdle();
+          },
         };
+        sent += 1;
+        awaited.add(pending);
         void send.then((outcome) => {
           silentLooks = 0;
           lowestSettled = Math.min(lowestSettled, pending.number);
