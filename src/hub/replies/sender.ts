@@ -37,7 +37,6 @@ interface OpenReply {
   /** When aborted, its session has ended. */
   readonly ended: AbortSignal | undefined;
   readonly observer: ReplyObserver | undefined;
-  hasWaited: boolean;
   isAsleep: boolean;
   /** Ends its wait. */
   leave: (() => void) | undefined;
@@ -69,11 +68,12 @@ export function createSender(options: SenderOptions) {
   /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
-  /** Replies that wait for their turn, for another attempt or behind others of their device. */
-  let paused = 0;
-  let sleeping = 0;
-  /** Those that have had to wait, by what ends their session. */
+  /**
+   * Replies that wait for their turn, for another attempt or behind others of their device, by what ends their session. One
+   * listener for all of a session: the time to add one grows with their number.
+   */
   const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
+  let sleeping = 0;
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
@@ -84,21 +84,6 @@ export function createSender(options: SenderOptions) {
     const [longestKnown] = notFetching;
     if (notFetching.size === mostDevices && longestKnown !== undefined) notFetching.delete(longestKnown);
     notFetching.add(deviceId);
-  }
-
-  /**
-   * The reply has to wait, at most until its session ends. One listener for all replies of a session: the time to add one grows
-   * with their number.
-   */
-  function waits(one: OpenReply) {
-    if (one.hasWaited) return;
-    one.hasWaited = true;
-    const { ended } = one;
-    const all = waitingOf.get(ended) ?? new Set();
-    waitingOf.set(ended, all);
-    if (all.size === 0) ended?.addEventListener('abort', endAll);
-    all.add(one);
-    if (isOver(one)) end(one, 'stopped');
   }
 
   const isOver = ({ over, ended }: OpenReply) => over !== undefined || stopped || ended?.aborted === true;
@@ -112,9 +97,15 @@ export function createSender(options: SenderOptions) {
     for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'stopped');
   }
 
+  function waits(one: OpenReply) {
+    const { ended } = one;
+    const all = waitingOf.get(ended) ?? new Set();
+    if (all.size === 0) ended?.addEventListener('abort', endAll);
+    waitingOf.set(ended, all.add(one));
+  }
+
   function waitsNoMore(one: OpenReply) {
     const { ended } = one;
-    wakes(one);
     const all = waitingOf.get(ended);
     all?.delete(one);
     if (all?.size !== 0) return;
@@ -127,17 +118,16 @@ export function createSender(options: SenderOptions) {
    * @returns whether it has ended before the waiting was over
    */
   function pause(one: OpenReply, begin: (go: () => void) => () => void): Promise<boolean> {
-    waits(one);
-    if (one.over !== undefined) return Promise.resolve(false);
+    if (isOver(one)) return Promise.resolve(false);
     return new Promise((resolve) => {
       let atEnd = () => {};
       const settle = (isTurn: boolean) => {
         one.leave = undefined;
+        waitsNoMore(one);
         atEnd();
-        paused -= 1;
         resolve(isTurn);
       };
-      paused += 1;
+      waits(one);
       one.leave = () => settle(false);
       atEnd = begin(() => settle(true));
     });
@@ -229,26 +219,6 @@ export function createSender(options: SenderOptions) {
     }
   }
 
-  /** Sends the reply, and lets it leave the line of its device. */
-  async function sendFirst(one: OpenReply): Promise<Delivery> {
-    const { deviceId } = one.reply;
-    try {
-      const settled = await untilSettled(one);
-      const delivery = one.over === 'delivered' ? 'delivered' : settled;
-      learn(deviceId, delivery);
-      return delivery;
-    } finally {
-      if (one.hasWaited) waitsNoMore(one);
-      leaveLine(deviceId);
-    }
-  }
-
-  async function sendBehind(one: OpenReply, line: Line): Promise<Delivery> {
-    if (await enterBehind(one, line)) return sendFirst(one);
-    waitsNoMore(one);
-    return one.over ?? 'stopped';
-  }
-
   return {
     /**
      * Never rejects.
@@ -257,17 +227,32 @@ export function createSender(options: SenderOptions) {
      */
     async send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery> {
       if (!fits(reply)) return { dropped: 'too_large' };
-      const one = { reply, ended, observer, hasWaited: false, isAsleep: false, leave: undefined, over: undefined };
-      const line = lines.get(reply.deviceId);
-      if (line !== undefined) return sendBehind(one, line);
-      lines.set(reply.deviceId, { fullSince: undefined, waiting: new Map() });
-      return sendFirst(one);
+      const { deviceId } = reply;
+      const one: OpenReply = { reply, ended, observer, isAsleep: false, leave: undefined, over: undefined };
+      const line = lines.get(deviceId);
+      if (line === undefined) lines.set(deviceId, { fullSince: undefined, waiting: new Map() });
+      else if (!(await enterBehind(one, line))) {
+        wakes(one);
+        return one.over ?? 'stopped';
+      }
+      try {
+        const settled = await untilSettled(one);
+        const delivery = one.over === 'delivered' ? 'delivered' : settled;
+        learn(deviceId, delivery);
+        return delivery;
+      } finally {
+        wakes(one);
+        leaveLine(deviceId);
+      }
     },
     /**
      * For operators: replies that wait for their turn, for another attempt or behind others of their device; those that sleep, as
      * they wait for room in the full queues of their devices; and the number of devices that do not fetch their replies (D19).
      */
-    state: () => ({ ...sendQueue.state(), waiting: paused - sleeping, sleeping, notFetching: notFetching.size }),
+    state() {
+      const waiting = [...waitingOf.values()].reduce((sum, { size }) => sum + size, 0);
+      return { ...sendQueue.state(), waiting: waiting - sleeping, sleeping, notFetching: notFetching.size };
+    },
     /** Devices whose queues in the hub are full since then, while replies wait for room in them. */
     fullQueues: () =>
       [...lines].flatMap(([device, { fullSince, waiting }]) =>
