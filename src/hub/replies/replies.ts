@@ -65,8 +65,6 @@ const closeWithinMs = 2_000;
 
 const source = 'service endpoint';
 
-export type ServiceConnection = ReturnType<typeof createServiceConnection>;
-
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
 export function createServiceConnection(options: ConnectionOptions) {
   const { newClient, answerWithinMs, isByIdentity, refused, log, troubles } = options;
@@ -136,10 +134,7 @@ export function createServiceConnection(options: ConnectionOptions) {
   }
 
   return {
-    /**
-     * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
-     * @param onSent called when the send begins, which may be after a wait for the connection
-     */
+    /** Sends one reply once, over a connected client. Never rejects. */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       const used = usable();
       if (used === undefined || !(used.isOpen() || (await connected(used)))) return unreachable;

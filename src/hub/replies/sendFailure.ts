@@ -15,22 +15,18 @@ export interface SendRefusal {
 }
 
 /** Temporary conditions that are no fault of the connection; the client has no name for them, or a misleading one. */
-const passing: readonly unknown[] = [
-  'com.microsoft:server-busy',
-  'com.microsoft:timeout',
-  'com.microsoft:operation-cancelled',
-  'amqp:resource-locked',
-];
+const passing = /^(com\.microsoft:(server-busy|timeout|operation-cancelled)|amqp:resource-locked)$/;
 
 /** The connection has failed, or there is none. */
 export const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
+const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 const quota: SendRefusal = { kind: 'hub', reason: 'quota' };
 const refused: SendRefusal = { kind: 'never', reason: 'refused' };
 
 /** By the client's names for the hub's AMQP error conditions (C4; facts c2d.pending, c2d.unknown-device). */
 const refusals: Readonly<Record<string, SendRefusal>> = {
   DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
-  ThrottlingError: { kind: 'later', reason: 'throttled' },
+  ThrottlingError: throttled,
   IotHubQuotaExceededError: quota,
   IoTHubSuspendedError: { kind: 'hub', reason: 'suspended' },
   InternalServerError: { kind: 'later', reason: 'not_taken' },
@@ -55,7 +51,7 @@ const isQuota = ({ amqpError }: ClientError): boolean =>
 
 export function sendRefusalOf(error: ClientError): SendRefusal {
   const condition = error.amqpError?.condition;
-  if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
+  if (passing.test(String(condition))) return throttled;
   if (isQuota(error)) return quota;
   const known = refusals[error.constructor.name];
   if (known) return known;

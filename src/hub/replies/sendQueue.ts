@@ -1,7 +1,5 @@
 import type { SendRefusal } from './sendFailure.ts';
 
-export type Rank = 'failure' | 'usual' | 'full';
-
 /** One of so many turns is for full queues while other sends wait. */
 const fullShare = 16;
 
@@ -60,7 +58,7 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
      * @param go called when the send may begin; then `settled` must follow
      * @returns ends the wait
      */
-    wait(deviceId: string, rank: Rank, go: () => void): () => void {
+    wait(deviceId: string, rank: 'failure' | 'usual' | 'full', go: () => void): () => void {
       const leave = (rank === 'full' ? full : usual).add(deviceId, go, rank === 'failure');
       if (timer === undefined) beginNext();
       return leave;
@@ -145,7 +143,8 @@ export function createRateLimit(ceiling: number, answerWithinMs: number, now = (
   let nextAt = Number.NEGATIVE_INFINITY;
   /** The hub refuses every reply; the next attempt is at this time. */
   let closedUntil: number | undefined;
-  const history = new Array<{ second: number; accepted: number }>(recentSeconds).fill({ second: 0, accepted: 0 });
+  /** Of seconds in which the hub has accepted sends, the newest one last. */
+  const history: { readonly second: number; accepted: number }[] = [];
 
   function rate(): number {
     if (learned === undefined) return ceiling;
@@ -156,14 +155,15 @@ export function createRateLimit(ceiling: number, answerWithinMs: number, now = (
 
   function countTaken() {
     const second = secondNow();
-    const slot = second % recentSeconds;
-    const known = history[slot];
-    history[slot] = { second, accepted: known?.second === second ? known.accepted + 1 : 1 };
+    const newest = history.at(-1);
+    if (newest?.second === second) newest.accepted += 1;
+    else history.push({ second, accepted: 1 });
+    if (history.length > recentSeconds) history.shift();
   }
 
   function lately(): number {
     const oldest = secondNow() - recentSeconds;
-    return Math.max(...history.map(({ second, accepted }) => (second > oldest ? accepted : 0)));
+    return Math.max(0, ...history.map(({ second, accepted }) => (second > oldest ? accepted : 0)));
   }
 
   return {

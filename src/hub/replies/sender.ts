@@ -97,37 +97,28 @@ export function createSender(options: SenderOptions) {
     for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'stopped');
   }
 
-  function waits(one: OpenReply) {
-    const { ended } = one;
-    const all = waitingOf.get(ended) ?? new Set();
-    if (all.size === 0) ended?.addEventListener('abort', endAll);
-    waitingOf.set(ended, all.add(one));
-  }
-
-  function waitsNoMore(one: OpenReply) {
-    const { ended } = one;
-    const all = waitingOf.get(ended);
-    all?.delete(one);
-    if (all?.size !== 0) return;
-    waitingOf.delete(ended);
-    ended?.removeEventListener('abort', endAll);
-  }
-
   /**
    * @param begin is given what ends the pause, and returns what is to be done at its end
    * @returns whether it has ended before the waiting was over
    */
   function pause(one: OpenReply, begin: (go: () => void) => () => void): Promise<boolean> {
     if (isOver(one)) return Promise.resolve(false);
+    const { ended } = one;
+    const all = waitingOf.get(ended) ?? new Set();
+    if (all.size === 0) ended?.addEventListener('abort', endAll);
+    waitingOf.set(ended, all.add(one));
     return new Promise((resolve) => {
       let atEnd = () => {};
       const settle = (isTurn: boolean) => {
         one.leave = undefined;
-        waitsNoMore(one);
+        all.delete(one);
+        if (all.size === 0) {
+          waitingOf.delete(ended);
+          ended?.removeEventListener('abort', endAll);
+        }
         atEnd();
         resolve(isTurn);
       };
-      waits(one);
       one.leave = () => settle(false);
       atEnd = begin(() => settle(true));
     });
@@ -245,10 +236,7 @@ export function createSender(options: SenderOptions) {
         leaveLine(deviceId);
       }
     },
-    /**
-     * For operators: replies that wait for their turn, for another attempt or behind others of their device; those that sleep, as
-     * they wait for room in the full queues of their devices; and the number of devices that do not fetch their replies (D19).
-     */
+    /** Numbers of replies that wait awake, or for room in the full queues of their devices, and of devices that do not fetch (D19). */
     state() {
       const waiting = [...waitingOf.values()].reduce((sum, { size }) => sum + size, 0);
       return { ...sendQueue.state(), waiting: waiting - sleeping, sleeping, notFetching: notFetching.size };

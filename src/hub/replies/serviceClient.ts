@@ -1,5 +1,5 @@
 import type { Client } from 'azure-iothub';
-import { within } from '../../concurrency/waiting.ts';
+import { endsWithin, within } from '../../concurrency/waiting.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { isTokenEnding, noRetry } from '../serviceSdk.ts';
 import { createHandOver } from './sendBytes.ts';
@@ -86,14 +86,13 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
      * @param onSent called when the send begins, which may be after a wait for the link
      */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
-      if (attached !== undefined && !isAttached) {
-        await attached;
-        isAttached = true;
-      }
+      if (attached !== undefined && !isAttached) await attached;
       if (isClosed) return unreachable; // the SDK's client would connect again by itself, and never be closed (SDK trap)
       onSent?.();
       const sent = pendingSends.follow(outcomeOf(reply));
-      attached ??= within(sent, linkWithinMs).catch(() => undefined);
+      attached ??= endsWithin(sent, linkWithinMs).then(() => {
+        isAttached = true;
+      });
       return sent;
     },
     isOpen: () => isOpen,
@@ -115,12 +114,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   };
 }
 
-interface PendingSend {
-  readonly number: number;
-  /** Timer ticks since it was sent, or since an earlier one was settled. */
-  looks: number;
-  expire: () => void;
-}
+const looksInTime = 8;
 
 interface PendingSendsOptions {
   /** How long the hub may take, from when it settled an earlier send. */
@@ -131,24 +125,23 @@ interface PendingSendsOptions {
   onIdle(): void;
 }
 
-const looksInTime = 8;
-
 /**
  * The sends on one link that the hub has not settled. A hub that throttles settles sends late and in order, and loses none (fact
  * c2d.rate); so the time-out of a send starts again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of
  * this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
-  /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */
-  const awaited = new Set<PendingSend>();
-  const late = new Set<PendingSend>();
+  /** In order of sending; `looks`: timer ticks since it was sent, or since an earlier one was settled. */
+  const unsettled = new Set<{ readonly number: number; looks: number; expire(): void }>();
+  /** Those of them that a caller waits for: not after their time-out. */
+  let awaited = 0;
   let sent = 0;
   let lowestSettled = Number.POSITIVE_INFINITY;
   let silentLooks = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function look() {
-    for (const pending of awaited) {
+    for (const pending of unsettled) {
       pending.looks = pending.number > lowestSettled ? 0 : pending.looks + 1;
       if (pending.looks > looksInTime) pending.expire();
     }
@@ -157,41 +150,33 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
     if (silentLooks > 2 * looksInTime) onSilence();
   }
 
-  function stopIfIdle() {
-    if (awaited.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-    onIdle();
-  }
-
-  function oldestOf([pending]: Iterable<PendingSend>): number {
-    return pending?.number ?? sent;
-  }
-
   return {
     /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
     follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined> {
+      const number = sent;
+      sent += 1;
+      awaited += 1;
       timer ??= setInterval(look, answerWithinMs / looksInTime).unref();
       return new Promise((resolve) => {
-        const pending: PendingSend = {
-          number: sent,
-          looks: 0,
-          expire() {
-            awaited.delete(pending);
-            late.add(pending);
-            resolve({ kind: 'later', reason: 'unanswered', late: send });
-            stopIfIdle();
-          },
+        let isAwaited = true;
+        const end = (outcome: SendRefusal | undefined) => {
+          if (!isAwaited) return;
+          isAwaited = false;
+          awaited -= 1;
+          resolve(outcome);
+          if (awaited > 0) return;
+          clearInterval(timer);
+          timer = undefined;
+          onIdle();
         };
-        sent += 1;
-        awaited.add(pending);
+        const expire = () => end({ kind: 'later', reason: 'unanswered', late: send });
+        const pending = { number, looks: 0, expire };
+        unsettled.add(pending);
         void send.then((outcome) => {
           silentLooks = 0;
-          lowestSettled = Math.min(lowestSettled, pending.number);
-          late.delete(pending);
-          if (!awaited.delete(pending)) return;
-          resolve(outcome);
-          stopIfIdle();
+          lowestSettled = Math.min(lowestSettled, number);
+          unsettled.delete(pending);
+          end(outcome);
         });
       });
     },
@@ -199,12 +184,15 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
      * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
      * many (SDK trap).
      */
-    span: () => sent - Math.min(oldestOf(late), oldestOf(awaited)),
+    span(): number {
+      for (const { number } of unsettled) return sent - number;
+      return 0;
+    },
     /** Whether a caller of `follow` still waits. */
-    areAwaited: () => awaited.size > 0,
+    areAwaited: () => awaited > 0,
     /** Resolves all as `unanswered`. */
     expire() {
-      for (const pending of awaited) pending.expire();
+      for (const pending of unsettled) pending.expire();
     },
   };
 }
