@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
+import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/useNetwork.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
@@ -34,25 +35,26 @@ const restartCode = 75;
 interface Program<S> {
   /** For messages: `The service`. */
   readonly name: string;
+  /** What `--help` prints. */
+  readonly usage: string;
   /** `service.name` in traces. */
   readonly telemetryName: string;
   /** @throws ConfigurationError */
-  readonly readSettings: () => S;
+  readonly readSettings: (env: NodeJS.ProcessEnv, directory: string) => S;
+  /** Why it cannot run here with these settings. */
+  readonly problems?: (settings: S) => readonly string[];
   /** @param instance tells this process from all others, also in the ownership records */
   readonly start: (settings: S, log: Log, instance: string, traces: Traces | undefined) => Promise<Running>;
 }
 
 /** Starts a program; stops it on SIGTERM or SIGINT, or for a restart. A second signal ends the process at once. Exits with 1 on errors. */
 export async function runProgram<S extends Settings | MethodsSettings>(program: Program<S>): Promise<void> {
+  takeNoArguments(program);
   const settings = settingsOrExit(program);
-  const { level, pretty } = settings.log;
+  const { level, pretty: isPretty } = settings.log;
   const instance = newInstance();
-  const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
-    instance,
-    secrets: () => secretsOf(settings),
-    isPretty: pretty,
-    hasColours: process.stdout.isTTY,
-  });
+  const ofLog = { instance, secrets: () => secretsOf(settings), isPretty, hasColours: process.stdout.isTTY };
+  const log = createLog(level as Parameters<typeof createLog>[0], undefined, ofLog);
   process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
   process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
 
@@ -66,11 +68,8 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
     log.warn(unused, 'environment variable is no setting');
 
   try {
-    const traces = await openTraces(process.env, {
-      name: program.telemetryName,
-      version: versionOfBuild(process.env),
-      ...{ instance, log },
-    });
+    const version = versionOfBuild(process.env);
+    const traces = await openTraces(process.env, { name: program.telemetryName, version, instance, log });
     const running = await program.start(settings, log, instance, traces);
     let exitCode: number | undefined;
     const stop = (code: number, fields: object) => {
@@ -103,9 +102,11 @@ const newInstance = () =>
     .replace(/[^\w.-]/g, '-')
     .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
-function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings }: Program<S>): S {
+function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings, problems }: Program<S>): S {
   try {
-    const settings = readSettings();
+    const settings = readSettings(process.env, configDirectory);
+    const found = [...missingOfPlatform(settings.identity, process.env), ...(problems?.(settings) ?? [])];
+    if (found.length > 0) throw new ConfigurationError(found);
     useNetwork(settings);
     return settings;
   } catch (error) {
@@ -123,12 +124,8 @@ function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   process.exit(1);
 }
 
-/**
- * Ends a program that was given arguments: it takes none.
- * @param name for messages: `The service`
- * @param usage what `--help` prints
- */
-export function takeNoArguments(name: string, usage: string): void {
+/** Ends a program that was given arguments: it takes none. */
+function takeNoArguments({ name, usage }: Pick<Program<never>, 'name' | 'usage'>): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;
   if (argument === '--help') {

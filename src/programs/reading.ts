@@ -6,7 +6,7 @@ import type { Backlog } from '../engine/backlog.ts';
 import { type Budget, createBudget } from '../engine/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
-import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
+import { type Consumer, createConsumer } from '../hub/reading/consumer.ts';
 import { createEndpointLease, readFoundEndpoint, type TakeEndpoint } from '../hub/reading/foundEndpoint.ts';
 import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
 import { connectionStringTo, type EventEndpoint, findEndpoint, nameOf, settingsAt } from '../hub/reading/lookUp.ts';
@@ -50,14 +50,14 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const { access, log, troubles, failedOver } = parts;
   const { hub } = settings;
   const turnstile = createTurnstile();
-  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { turnstile });
+  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, turnstile);
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return readFoundEndpoint({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
     take: await endpointLease(settings, parts),
     async open(found) {
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
-      return openAt(settingsAt(settings, found), events, parts, { turnstile, told });
+      return openAt(settingsAt(settings, found), events, parts, turnstile, told);
     },
     moved: failedOver,
     limits: { ...failover, othersMs: failover.eventlessMs + balanceLimitsOf(settings).forceMs },
@@ -95,50 +95,37 @@ function hubOf(access: Access): Secret {
   return service;
 }
 
-interface HowToRead {
-  readonly turnstile: Turnstile;
-  readonly told?: ConsumerOptions<Arrival>['told'];
-}
-
-/** @param events by what the endpoint of the settings is read */
-async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
-  const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
+/**
+ * @param events by what the endpoint of the settings is read
+ * @param told what an error means at an endpoint that was looked up
+ */
+async function openAt(
+  settings: Settings,
+  events: EventsAccess,
+  { instance, access, handling, overall, backlog, log, meter, stores, taps }: ReadingParts,
+  turnstile: Turnstile,
+  told?: ReturnType<typeof ofLookedUp>,
+): Promise<Consumer> {
   const { hub, delivery } = settings;
-  const { turnstile, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 
-  const consumer = createConsumer({
+  return createConsumer({
     ...reading,
-    instance,
-    access: events,
-    consumerGroup: hub.consumerGroup,
+    ...{ instance, access: events, consumerGroup: hub.consumerGroup, store, log, meter, taps, answerMs },
     startPosition: hub.startPosition as StartPosition,
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(timing.expirySeconds),
-    answerMs,
     balance: balanceLimitsOf(settings),
-    store,
-    log,
-    meter,
-    taps,
     sessionBegins: deadLetters.takenOver,
     ...(told && { told }),
     partition: (partition) => ({
       budget: createBudget(share, overall),
       backlog,
-      quarantine: {
-        mostSuspects: share.maxMessages,
-        turnstile,
-        log: withFields(log, { partition }),
-        meter,
-      },
-      limits: {
-        everyMessages: checkpointEveryMessages,
-        everyMs: timing.checkpointSeconds * 1000,
-      },
+      quarantine: { mostSuspects: share.maxMessages, turnstile, log: withFields(log, { partition }), meter },
+      limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
       arrivalOf: arrivals(partition),
       costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
@@ -147,5 +134,4 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
       dispatch,
     }),
   });
-  return consumer;
 }
