@@ -29,10 +29,8 @@ await runCommand(async (args) => {
     return help ? 0 : 1;
   }
   const settings = readAdminSettings(process.env, configDirectory);
-  const response =
-    level === undefined
-      ? await askAdmin(settings, url, positionals[0] ?? '/')
-      : await askAdmin(settings, url, '/level', { level });
+  const path = level === undefined ? (positionals[0] ?? '/') : '/level';
+  const response = await askAdmin(settings, url, path, level === undefined ? undefined : { level });
   process.stdout.write(await response.text());
   return 0;
 });

@@ -65,10 +65,9 @@ await runCommand(async (args) => {
       return replayChosen(store, choice, {
         isDryRun,
         async open(deadLetters) {
-          const version = versionOfBuild(process.env);
-          const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
+          const program = { name: 'device-messaging-dead-letters', version: versionOfBuild(process.env) };
           await useHubTransport(settings.hub);
-          const traces = await openTraces(process.env, { ...program, log });
+          const traces = await openTraces(process.env, { ...program, instance: randomUUID(), log });
           return createHandling(settings, log, { deadLetters, traces });
         },
       });

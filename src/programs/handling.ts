@@ -22,12 +22,10 @@ import { secretsOf } from '../settings/secrets.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';
 import { openDeadLetters } from '../stores/openDeadLetters.ts';
 
-export type Handling = ReturnType<typeof createHandling>;
-
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
-interface HandlingOptions {
+export interface HandlingOptions {
   /** What the settings say, when omitted. */
   readonly access?: Access;
   /** Those that the settings name, when omitted. */

@@ -52,7 +52,9 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   takeNoArguments(program);
   const settings = settingsOrExit(program);
   const { level, pretty: isPretty } = settings.log;
-  const instance = newInstance();
+  // The host, which is the pod or the container, and a number for this start.
+  const host = hostname().replace(/[^\w.-]/g, '-');
+  const instance = `${host.slice(0, 63)}-${randomBytes(4).toString('hex')}`;
   const ofLog = { instance, secrets: () => secretsOf(settings), isPretty, hasColours: process.stdout.isTTY };
   const log = createLog(level as Parameters<typeof createLog>[0], undefined, ofLog);
   process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
@@ -60,9 +62,8 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 
   switchLevelOnSignal(process, log);
   logWarnings(process, log);
-  const build = thisBuild(process.env);
   const settingsFile = fileEffect(process.env, configDirectory, settings);
-  log.info({ ...build, settingsFile, settings: redactedSettings(settings) }, 'starting');
+  log.info({ ...thisBuild(process.env), settingsFile, settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
   for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
     log.warn(unused, 'environment variable is no setting');
@@ -95,12 +96,6 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
     endOf(log, error, 'could not start');
   }
 }
-
-/** The host, which is the pod or the container, and a number for this start. */
-const newInstance = () =>
-  `${hostname()
-    .replace(/[^\w.-]/g, '-')
-    .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
 function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings, problems }: Program<S>): S {
   try {

@@ -13,29 +13,22 @@ import { connectionStringTo, type EventEndpoint, findEndpoint, nameOf, settingsA
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { Log } from '../observing/log.ts';
-import type { Meter } from '../observing/meter.ts';
-import type { StoreRecords } from '../observing/storeRecords.ts';
-import type { Taps } from '../observing/taps.ts';
 import type { Troubles } from '../observing/troubles.ts';
 import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
 import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
 import { openStore } from '../stores/openCheckpoints.ts';
-import type { Handling } from './handling.ts';
+import type { createHandling, HandlingOptions } from './handling.ts';
 
-interface ReadingParts {
+interface ReadingParts extends Required<Pick<HandlingOptions, 'access' | 'meter' | 'stores' | 'taps'>> {
   readonly instance: string;
-  readonly access: Access;
-  readonly handling: Handling;
+  readonly handling: ReturnType<typeof createHandling>;
   /** Of all partitions. */
   readonly overall: Budget;
   readonly backlog: Backlog;
   readonly log: Log;
   readonly troubles: Troubles;
-  readonly meter: Meter;
-  readonly stores: StoreRecords;
-  readonly taps: Taps;
   /** The hub has failed over, and the process is to stop (D402). */
   readonly failedOver: () => void;
 }

@@ -62,7 +62,6 @@ const openAgainMs = 2_000;
 /** The hub ends an unused link or connection after a minute or more. A connection that ends sooner has failed. */
 const idleMs = 30_000;
 const closeWithinMs = 2_000;
-
 const source = 'service endpoint';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
@@ -78,12 +77,8 @@ export function createServiceConnection(options: ConnectionOptions) {
   function usable(): ServiceClient | undefined {
     if (current?.isWorn()) replace(current);
     if (current !== undefined || performance.now() < notBefore) return current;
-    const next: ServiceClient = openServiceClient({
-      client: newClient(),
-      answerWithinMs,
-      onEnd: () => lose(next),
-      onLateFailure: (error) => log.debug({ err: error }, 'a retired hub connection did not close cleanly'),
-    });
+    const onEnd = () => lose(next);
+    const next: ServiceClient = openServiceClient({ client: newClient(), answerWithinMs, onEnd, log });
     current = next;
     return next;
   }

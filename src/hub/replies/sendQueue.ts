@@ -18,12 +18,6 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
   const waitMs = () => (inFlight >= maxInFlight ? Number.POSITIVE_INFINITY : rateLimit.waitMs(inFlight));
   const waiting = () => usual.size() + full.size();
 
-  function next() {
-    const isForFull = usual.size() === 0 || (full.size() > 0 && since >= fullShare - 1);
-    since = isForFull ? 0 : since + 1;
-    return (isForFull ? full : usual).next();
-  }
-
   function began() {
     inFlight += 1;
     rateLimit.began();
@@ -38,8 +32,10 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
         if (Number.isFinite(ms)) timer = setTimeout(beginNext, Math.ceil(ms));
         return;
       }
+      const isForFull = usual.size() === 0 || (full.size() > 0 && since >= fullShare - 1);
+      since = isForFull ? 0 : since + 1;
       began();
-      next()?.();
+      (isForFull ? full : usual).next()?.();
     }
   }
 
