@@ -17,12 +17,11 @@ For example: admin /devices?device=pump-7
 ADMIN_TOKEN is sent if it is set.
 `;
 
+const text = { type: 'string' } as const;
+const options = { level: text, url: text, help: { type: 'boolean', default: false } } as const;
+
 await runCommand(async (args) => {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { level: { type: 'string' }, url: { type: 'string' }, help: { type: 'boolean', default: false } },
-  });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const { level, url, help } = values;
   const isWrong = positionals.length > 1 || (level !== undefined && positionals.length > 0);
   if (help || isWrong) {
@@ -30,10 +29,8 @@ await runCommand(async (args) => {
     return help ? 0 : 1;
   }
   const settings = readAdminSettings(process.env, configDirectory);
-  const response =
-    level === undefined
-      ? await askAdmin(settings, url, positionals[0] ?? '/')
-      : await askAdmin(settings, url, '/level', { level });
+  const path = level === undefined ? (positionals[0] ?? '/') : '/level';
+  const response = await askAdmin(settings, url, path, level === undefined ? undefined : { level });
   process.stdout.write(await response.text());
   return 0;
 });

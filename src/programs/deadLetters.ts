@@ -34,20 +34,12 @@ const usage = `Usage: dead-letters COMMAND [options]
                LOG_LEVEL says; else warnings only
 `;
 
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+const options = { device: text, since: text, before: text, code: text, 'dry-run': flag, verbose: flag, help: flag };
+
 await runCommand(async (args) => {
-  const { positionals, values } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      device: { type: 'string' },
-      since: { type: 'string' },
-      before: { type: 'string' },
-      code: { type: 'string' },
-      'dry-run': { type: 'boolean', default: false },
-      verbose: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
   const [command, ...ids] = positionals;
   if (command === undefined || values.help) {
     process.stdout.write(usage);
@@ -73,10 +65,9 @@ await runCommand(async (args) => {
       return replayChosen(store, choice, {
         isDryRun,
         async open(deadLetters) {
-          const version = versionOfBuild(process.env);
-          const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
+          const program = { name: 'device-messaging-dead-letters', version: versionOfBuild(process.env) };
           await useHubTransport(settings.hub);
-          const traces = await openTraces(process.env, { ...program, log });
+          const traces = await openTraces(process.env, { ...program, instance: randomUUID(), log });
           return createHandling(settings, log, { deadLetters, traces });
         },
       });

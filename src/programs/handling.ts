@@ -1,12 +1,12 @@
 import { withFields } from 'telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
-import { type Backends, createBackends } from '../backends/backends.ts';
+import { createBackends } from '../backends/backends.ts';
 import { readingBytes } from '../backends/transport.ts';
-import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
-import { createRequirements, type RequirementOf } from '../dispatch/recognition.ts';
+import { createDispatch } from '../dispatch/dispatch.ts';
+import { createRequirements } from '../dispatch/recognition.ts';
 import { createLine } from '../engine/budget.ts';
-import { createReplies, type Replies } from '../hub/replies/replies.ts';
+import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';
 import { storeFieldsOf } from '../observing/diagnosis.ts';
@@ -21,16 +21,6 @@ import { messageLimits, timing } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';
 import { openDeadLetters } from '../stores/open.ts';
-
-/** All parts that handle a message from the hub or from the dead letters. */
-export interface Handling {
-  readonly dispatch: Dispatch;
-  readonly requirementOf: RequirementOf;
-  readonly backends: Backends;
-  readonly replies: Pick<Replies, 'connection' | 'sender' | 'missing'>;
-  readonly deadLetters: Pick<DeadLetters, 'takenOver' | 'ids' | 'read'>;
-  close(): Promise<void>;
-}
 
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
@@ -53,35 +43,28 @@ export interface HandlingOptions {
   readonly beforeEffect?: () => void;
 }
 
-export function createHandling(settings: Settings, log: Log, options: HandlingOptions = {}): Handling {
+/** All parts that handle a message from the hub or from the dead letters. */
+export function createHandling(settings: Settings, log: Log, options: HandlingOptions = {}) {
   const {
     meter = noMeter,
     stores = createStoreRecords(meter),
     access = accessOf(settings),
     deadLetters = openDeadLetters(settings, log, stores, access),
-    amounts,
-    traces,
-    taps,
-    beforeEffect,
   } = options;
-  const { backends: urls } = settings;
+  const { amounts, traces, taps, beforeEffect } = options;
   cureHubSdks();
-  const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
-    secrets: () => secretsOf(settings),
-    amounts,
-    meter,
-    access,
+  const backends = createBackends(settings.backends, withFields(log, { part: 'backends' }), {
+    ...{ secrets: () => secretsOf(settings), amounts, meter, access },
     room: createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes }),
   });
   const troubles = createTroubles(log, amounts);
   const endpoint = access.service();
-  const replySettings = {
-    ...settings.replies,
-    maxWaitSeconds: timing.replySeconds,
+  const replies = createReplies({
+    ...{ ...settings.replies, maxWaitSeconds: timing.replySeconds, log, troubles, meter },
+    newClient: () => newServiceClient(endpoint),
     isByIdentity: !isSecret(endpoint),
     refused: () => isSecret(endpoint) && void renewed(endpoint, currentOf(endpoint)),
-  };
-  const replies = createReplies(replySettings, () => newServiceClient(endpoint), log, troubles, meter);
+  });
   whenChanged(endpoint, replies.connection.renew);
   const tidying = setInterval(() => {
     deadLetters
@@ -96,9 +79,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   return {
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),
-    backends,
-    replies,
-    deadLetters,
+    ...{ backends, replies, deadLetters },
     async close() {
       clearInterval(tidying);
       const closing = replies.close();

@@ -1,8 +1,7 @@
-import { missingOfPlatform } from '../access/identity.ts';
 import { readCertificate } from '../access/secretFiles.ts';
 import { startFrontDoor } from '../methods/frontDoor.ts';
-import { ConfigurationError, configDirectory, readMethodsSettings } from '../settings/config.ts';
-import { runProgram, takeNoArguments } from './program.ts';
+import { readMethodsSettings } from '../settings/config.ts';
+import { runProgram } from './program.ts';
 
 /** The front door: remote methods over HTTP (M1). */
 
@@ -20,14 +19,12 @@ checks and /metrics on HTTP_PORT, and stops on SIGTERM or Ctrl-C when the
 invocations in progress are done.
 `;
 
-takeNoArguments('The front door', usage);
 await runProgram({
   name: 'The front door',
+  usage,
   telemetryName: 'device-messaging-methods',
-  readSettings() {
-    const settings = readMethodsSettings(process.env, configDirectory);
-    const problems = missingOfPlatform(settings.identity, process.env);
-    if (problems.length > 0) throw new ConfigurationError(problems);
+  readSettings(env, directory) {
+    const settings = readMethodsSettings(env, directory);
     readCertificate(settings.methods);
     return settings;
   },

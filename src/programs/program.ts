@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
+import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/network.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
@@ -34,43 +35,42 @@ const restartCode = 75;
 interface Program<S> {
   /** For messages: `The service`. */
   readonly name: string;
+  /** What `--help` prints. */
+  readonly usage: string;
   /** `service.name` in traces. */
   readonly telemetryName: string;
   /** @throws ConfigurationError */
-  readonly readSettings: () => S;
+  readonly readSettings: (env: NodeJS.ProcessEnv, directory: string) => S;
+  /** Why it cannot run here with these settings. */
+  readonly problems?: (settings: S) => readonly string[];
   /** @param instance tells this process from all others, also in the ownership records */
   readonly start: (settings: S, log: Log, instance: string, traces: Traces | undefined) => Promise<Running>;
 }
 
 /** Starts a program; stops it on SIGTERM or SIGINT, or for a restart. A second signal ends the process at once. Exits with 1 on errors. */
 export async function runProgram<S extends Settings | MethodsSettings>(program: Program<S>): Promise<void> {
+  takeNoArguments(program);
   const settings = settingsOrExit(program);
-  const { level, pretty } = settings.log;
-  const instance = newInstance();
-  const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
-    instance,
-    secrets: () => secretsOf(settings),
-    isPretty: pretty,
-    hasColours: process.stdout.isTTY,
-  });
+  const { level, pretty: isPretty } = settings.log;
+  // The host, which is the pod or the container, and a number for this start.
+  const host = hostname().replace(/[^\w.-]/g, '-');
+  const instance = `${host.slice(0, 63)}-${randomBytes(4).toString('hex')}`;
+  const ofLog = { instance, secrets: () => secretsOf(settings), isPretty, hasColours: process.stdout.isTTY };
+  const log = createLog(level as Parameters<typeof createLog>[0], undefined, ofLog);
   process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
   process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
 
   switchLevelOnSignal(process, log);
   logWarnings(process, log);
-  const build = thisBuild(process.env);
   const settingsFile = fileEffect(process.env, configDirectory, settings);
-  log.info({ ...build, settingsFile, settings: redactedSettings(settings) }, 'starting');
+  log.info({ ...thisBuild(process.env), settingsFile, settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
   for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
     log.warn(unused, 'environment variable is no setting');
 
   try {
-    const traces = await openTraces(process.env, {
-      name: program.telemetryName,
-      version: versionOfBuild(process.env),
-      ...{ instance, log },
-    });
+    const version = versionOfBuild(process.env);
+    const traces = await openTraces(process.env, { name: program.telemetryName, version, instance, log });
     const running = await program.start(settings, log, instance, traces);
     let exitCode: number | undefined;
     const stop = (code: number, fields: object) => {
@@ -97,15 +97,11 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   }
 }
 
-/** The host, which is the pod or the container, and a number for this start. */
-const newInstance = () =>
-  `${hostname()
-    .replace(/[^\w.-]/g, '-')
-    .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
-
-function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings }: Program<S>): S {
+function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings, problems }: Program<S>): S {
   try {
-    const settings = readSettings();
+    const settings = readSettings(process.env, configDirectory);
+    const found = [...missingOfPlatform(settings.identity, process.env), ...(problems?.(settings) ?? [])];
+    if (found.length > 0) throw new ConfigurationError(found);
     useNetwork(settings);
     return settings;
   } catch (error) {
@@ -123,12 +119,8 @@ function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   process.exit(1);
 }
 
-/**
- * Ends a program that was given arguments: it takes none.
- * @param name for messages: `The service`
- * @param usage what `--help` prints
- */
-export function takeNoArguments(name: string, usage: string): void {
+/** Ends a program that was given arguments: it takes none. */
+function takeNoArguments({ name, usage }: Pick<Program<never>, 'name' | 'usage'>): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;
   if (argument === '--help') {

@@ -6,7 +6,7 @@ import { type Budget, createBudget } from '../engine/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine.ts';
 import type { Backlog } from '../engine/rooms.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
-import { type Consumer, type ConsumerOptions, createConsumer } from '../hub/reading/consumer.ts';
+import { type Consumer, createConsumer } from '../hub/reading/consumer.ts';
 import {
   connectionStringTo,
   createEndpointLease,
@@ -21,29 +21,22 @@ import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { Log } from '../observing/log.ts';
-import type { Meter } from '../observing/meter.ts';
-import type { StoreRecords } from '../observing/storeRecords.ts';
-import type { Taps } from '../observing/taps.ts';
 import type { Troubles } from '../observing/troubles.ts';
 import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
 import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
 import { openStore } from '../stores/open.ts';
-import type { Handling } from './handling.ts';
+import type { createHandling, HandlingOptions } from './handling.ts';
 
-interface ReadingParts {
+interface ReadingParts extends Required<Pick<HandlingOptions, 'access' | 'meter' | 'stores' | 'taps'>> {
   readonly instance: string;
-  readonly access: Access;
-  readonly handling: Handling;
+  readonly handling: ReturnType<typeof createHandling>;
   /** Of all partitions. */
   readonly overall: Budget;
   readonly backlog: Backlog;
   readonly log: Log;
   readonly troubles: Troubles;
-  readonly meter: Meter;
-  readonly stores: StoreRecords;
-  readonly taps: Taps;
   /** The hub has failed over, and the process is to stop (D402). */
   readonly failedOver: () => void;
 }
@@ -58,14 +51,14 @@ export async function createReading(settings: Settings, parts: ReadingParts): Pr
   const { access, log, troubles, failedOver } = parts;
   const { hub } = settings;
   const turnstile = createTurnstile();
-  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, { turnstile });
+  if (!isLookedUp(hub)) return openAt(settings, access.events(), parts, turnstile);
   const told = ofLookedUp(hubNameOf(hubLoginOf(hub.serviceConnectionString)), hub.consumerGroup);
   return readFoundEndpoint({
     lookUp: () => findEndpoint(currentOf(hubOf(access)), failover.answerMs),
     take: await endpointLease(settings, parts),
     async open(found) {
       const events = derivedFrom(hubOf(access), (key) => connectionStringTo(found, hubLoginOf(key)));
-      return openAt(settingsAt(settings, found), events, parts, { turnstile, told });
+      return openAt(settingsAt(settings, found), events, parts, turnstile, told);
     },
     moved: failedOver,
     limits: { ...failover, othersMs: failover.eventlessMs + balanceLimitsOf(settings).forceMs },
@@ -103,50 +96,37 @@ function hubOf(access: Access): Secret {
   return service;
 }
 
-interface HowToRead {
-  readonly turnstile: Turnstile;
-  readonly told?: ConsumerOptions<Arrival>['told'];
-}
-
-/** @param events by what the endpoint of the settings is read */
-async function openAt(settings: Settings, events: EventsAccess, parts: ReadingParts, how: HowToRead) {
-  const { instance, access, handling, overall, backlog, log, meter, stores, taps } = parts;
+/**
+ * @param events by what the endpoint of the settings is read
+ * @param told what an error means at an endpoint that was looked up
+ */
+async function openAt(
+  settings: Settings,
+  events: EventsAccess,
+  { instance, access, handling, overall, backlog, log, meter, stores, taps }: ReadingParts,
+  turnstile: Turnstile,
+  told?: ReturnType<typeof ofLookedUp>,
+): Promise<Consumer> {
   const { hub, delivery } = settings;
-  const { turnstile, told } = how;
   const { dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 
-  const consumer = createConsumer({
+  return createConsumer({
     ...reading,
-    instance,
-    access: events,
-    consumerGroup: hub.consumerGroup,
+    ...{ instance, access: events, consumerGroup: hub.consumerGroup, store, log, meter, taps, answerMs },
     startPosition: hub.startPosition as StartPosition,
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(timing.expirySeconds),
-    answerMs,
     balance: balanceLimitsOf(settings),
-    store,
-    log,
-    meter,
-    taps,
     sessionBegins: deadLetters.takenOver,
     ...(told && { told }),
     partition: (partition) => ({
       budget: createBudget(share, overall),
       backlog,
-      quarantine: {
-        mostSuspects: share.maxMessages,
-        turnstile,
-        log: withFields(log, { partition }),
-        meter,
-      },
-      limits: {
-        everyMessages: checkpointEveryMessages,
-        everyMs: timing.checkpointSeconds * 1000,
-      },
+      quarantine: { mostSuspects: share.maxMessages, turnstile, log: withFields(log, { partition }), meter },
+      limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
       arrivalOf: arrivals(partition),
       costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
       requirementOf,
@@ -155,5 +135,4 @@ async function openAt(settings: Settings, events: EventsAccess, parts: ReadingPa
       dispatch,
     }),
   });
-  return consumer;
 }

@@ -23,14 +23,6 @@ import { secretsOf } from '../settings/secrets.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
 
-/** The running service. */
-export interface Service {
-  /** Stops intake, finishes what it can, checkpoints, closes. */
-  stop(): Promise<void>;
-  /** Resolves when the hub has failed over: the process is to stop, and to be started again (D402). */
-  readonly restart: Promise<void>;
-}
-
 /**
  * The only wiring: settings → backends, sender, dispatch, consumer, health.
  * @throws Error when the checkpoints cannot be read or the health port is not available
@@ -41,7 +33,7 @@ export async function startService(
   instance: string = randomUUID(),
   traces?: Traces,
   metrics: Metrics = metricsOf(instance, log),
-): Promise<Service> {
+) {
   const { hub, delivery, http } = settings;
   await useHubTransport(hub);
   const taps = createTaps();
@@ -50,15 +42,8 @@ export async function startService(
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
   const access = accessOf(settings, { log, troubles });
-  const handling = createHandling(settings, log, {
-    amounts,
-    meter,
-    stores,
-    traces,
-    taps,
-    beforeEffect: () => standstill.look(),
-    access,
-  });
+  const beforeEffect = () => standstill.look();
+  const handling = createHandling(settings, log, { amounts, meter, stores, traces, taps, beforeEffect, access });
   const { replies, backends } = handling;
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
   const overall = createBudget({ ...delivery, sleepingBytes: settings.replies.fullQueueBytes }, undefined, pace);
@@ -67,20 +52,8 @@ export async function startService(
   const restart = new Promise<void>((resolve) => {
     failedOver = resolve;
   });
-  const consumer = await createReading(settings, {
-    instance,
-    access,
-    handling,
-    overall,
-    backlog,
-    log,
-    troubles,
-    meter,
-    stores,
-    taps,
-    failedOver,
-  });
-
+  const parts = { instance, access, handling, overall, backlog, log, troubles, meter, stores, taps, failedOver };
+  const consumer = await createReading(settings, parts);
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
 
   const server = await serveHealth(healthAddress(http), {
@@ -90,30 +63,25 @@ export async function startService(
   });
   observeService(meter, { budget: overall, backlog, pace, consumer, backends, sender: replies.sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
-  const admin = await openAdmin(
-    settings,
-    log,
-    { program: 'service', instance, ...thisBuild(process.env) },
-    {
-      ...serviceRoutes({ backends, replies, consumer, instance, deadLetters: handling.deadLetters }),
-      '/tap': tapRoute(
-        taps,
-        () => secretsOf(settings),
-        (device) => ({
-          instance,
-          partitions: consumer.partitions().map(({ partition }) => partition),
-          held: consumer.devices(device).map((work) => shownWork(work, backends.states(), new Set()))[0],
-        }),
-      ),
-    },
-    access.adminToken(),
-  );
+  const heldBy = (device: string) => ({
+    instance,
+    partitions: consumer.partitions().map(({ partition }) => partition),
+    held: consumer.devices(device).map((work) => shownWork(work, backends.states(), new Set()))[0],
+  });
+  const routes = {
+    ...serviceRoutes({ backends, replies, consumer, instance, deadLetters: handling.deadLetters }),
+    '/tap': tapRoute(taps, () => secretsOf(settings), heldBy),
+  };
+  const about = { program: 'service', instance, ...thisBuild(process.env) };
+  const admin = await openAdmin(settings, log, about, routes, access.adminToken());
   consumer.start();
   log.info({ ...thisBuild(process.env), access: access.ways() }, 'started');
   void replies.connection.open();
 
   return {
+    /** Resolves when the hub has failed over: the process is to stop, and to be started again (D402). */
     restart,
+    /** Stops intake, finishes what it can, checkpoints, closes. */
     async stop() {
       await consumer.stop();
       standstill.stop();
@@ -125,12 +93,5 @@ export async function startService(
   };
 }
 
-function metricsOf(instance: string, log: Log): Metrics {
-  return openMetrics({
-    service: 'device-messaging',
-    version: versionOfBuild(process.env),
-    instance,
-    env: process.env,
-    log,
-  });
-}
+const metricsOf = (instance: string, log: Log): Metrics =>
+  openMetrics({ service: 'device-messaging', version: versionOfBuild(process.env), instance, env: process.env, log });

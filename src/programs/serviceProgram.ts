@@ -1,7 +1,6 @@
-import { missingOfPlatform } from '../access/identity.ts';
-import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
+import { readSettings } from '../settings/config.ts';
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
-import { runProgram, takeNoArguments } from './program.ts';
+import { runProgram } from './program.ts';
 import { startService } from './service.ts';
 
 /** The service. */
@@ -19,18 +18,11 @@ It writes its log to stdout, answers health checks and /metrics on HTTP_PORT,
 and stops on SIGTERM or Ctrl-C when what is in progress is done.
 `;
 
-takeNoArguments('The service', usage);
 await runProgram({
   name: 'The service',
+  usage,
   telemetryName: 'device-messaging',
-  readSettings() {
-    const settings = readSettings(process.env, configDirectory);
-    const problems = [
-      ...missingOfPlatform(settings.identity, process.env),
-      ...unusableDirectories(usedDirectories(settings)),
-    ];
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    return settings;
-  },
+  readSettings,
+  problems: (settings) => unusableDirectories(usedDirectories(settings)),
   start: startService,
 });

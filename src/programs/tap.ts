@@ -21,19 +21,12 @@ front door of remote methods: the invocations of the device's methods.
 ADMIN_TOKEN is sent if it is set.
 `;
 
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+const options = { device: text, seconds: { ...text, default: '60' }, bodies: flag, json: flag, url: text, help: flag };
+
 await runCommand(async (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      device: { type: 'string' },
-      seconds: { type: 'string', default: '60' },
-      bodies: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      url: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const { device, seconds, bodies, json, url, help } = values;
+  const { device, seconds, bodies, json, url, help } = parseArgs({ args, options }).values;
   if (device === undefined || help) {
     process.stdout.write(usage);
     return help ? 0 : 1;

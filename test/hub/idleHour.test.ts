@@ -55,7 +55,7 @@ function start() {
     clients += 1;
     return plainService(hub);
   };
-  const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60 }, newClient, log, troubles);
+  const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60, newClient, log, troubles });
   const consumer = createConsumer({
     ...usualReading,
     access: hub.eventsConnectionString,

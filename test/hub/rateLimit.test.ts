@@ -7,7 +7,7 @@ const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 /** A hub and a clock that stands still but when somebody waits. */
 function setUp(ceiling = Number.POSITIVE_INFINITY) {
   let time = 1_000_000;
-  const pace = createRateLimit({ ceiling, answerWithinMs: 10_000, now: () => time });
+  const pace = createRateLimit(ceiling, 10_000, () => time);
 
   /** Sends to a hub that refuses what is over its rate at once. */
   function toHubThatRefuses(perSecond: number, seconds: number) {

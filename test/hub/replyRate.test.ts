@@ -1,6 +1,6 @@
 import { type Hub, type HubRules, startHub } from 'iot-hub-emulator';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { plainService } from '../traps/support/plain.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';
@@ -10,7 +10,7 @@ import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 cureHubSdks();
 
 let hub: Hub;
-let connection: ServiceConnection;
+let connection: ReturnType<typeof createServiceConnection>;
 let clients: number;
 afterEach(async () => {
   await connection.close();

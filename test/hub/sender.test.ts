@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { reportRefusal } from '../../src/hub/replies/replyTroubles.ts';
-import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
+import { reportRefusal, type SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createMeter } from '../../src/observing/meter.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import type { Reply } from '../../src/protocol/reply.ts';

@@ -5,7 +5,7 @@ import type { Client } from 'azure-iothub';
 import { startHub } from 'iot-hub-emulator';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
-import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { newServiceClient } from '../../src/hub/serviceSdk.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';
@@ -23,7 +23,7 @@ const parts = {
 const reply = (body: string) => replyTo('d1', body, parts);
 
 let endpoint: ServiceEndpoint;
-let connection: ServiceConnection;
+let connection: ReturnType<typeof createServiceConnection>;
 async function setUp(next: (body: string) => Disposition, answerWithinMs = 5_000, credit?: number) {
   endpoint = await startServiceEndpoint(next, credit);
   connection = connectionWith(endpoint.newClient, answerWithinMs);
@@ -158,7 +158,7 @@ describe('the connection to the service endpoint, with the official client', () 
     it('fails only the reply that is never settled: others continue over the same connection (C4)', async () => {
       await setUp(unless('silence'), answerWithinMs);
       await connection.send(reply('first'));
-      let outcome: Awaited<ReturnType<ServiceConnection['send']>>;
+      let outcome: Awaited<ReturnType<typeof connection.send>>;
       void connection.send(reply('lost')).then((refusal) => (outcome = refusal));
       for (const _ of inTime) {
         expect(await connection.send(reply('next'))).toBeUndefined();

@@ -349,7 +349,7 @@ describe('a connection', () => {
 
 it('a client that is closed again stays as it is', async () => {
   const { made, newClient } = clients();
-  const client = openServiceClient({ client: newClient(), answerWithinMs: 5_000, onEnd() {}, onLateFailure() {} });
+  const client = openServiceClient({ client: newClient(), answerWithinMs: 5_000, onEnd() {}, log: silence });
   await Promise.all([client.close(), client.close()]);
   client.retire();
   expect(made.map(({ closed }) => closed)).toEqual([1]);

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/replies.ts';
+import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { errors, SenderLink, translateError } from '../../src/hub/serviceSdk.ts';
 import { plainService } from '../traps/support/plain.ts';
@@ -17,7 +17,7 @@ const rules = { devicebound: { pending: 1_000 } };
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], rules });
 
 describe('replying through the hub', () => {
-  let connection: ServiceConnection;
+  let connection: ReturnType<typeof createServiceConnection>;
   let clients: number;
   const newClient = () => {
     clients += 1;

@@ -39,8 +39,7 @@ async function started() {
   const { given: restart, give: needsRestart } = signal();
   let stops = 0;
   await runProgram({
-    name: 'The program',
-    telemetryName: 'program',
+    ...{ name: 'The program', usage: '', telemetryName: 'program' },
     readSettings: () => quiet,
     start: async () => ({
       restart,
@@ -112,7 +111,7 @@ describe('a program', () => {
 
   it('that cannot start ends with 1, and listens to no signal', async () => {
     await runProgram({
-      ...{ name: 'The program', telemetryName: 'program', readSettings: () => quiet },
+      ...{ name: 'The program', usage: '', telemetryName: 'program', readSettings: () => quiet },
       start: () => Promise.reject(new Error('the port is taken')),
     });
     expect([exits, handlers.has('SIGTERM'), handlers.has('SIGINT')]).toEqual([[1], false, false]);
@@ -126,7 +125,7 @@ describe('a program', () => {
 
   it('with wrong settings says each of them, and ends with 1', async () => {
     const reading = runProgram<typeof settings>({
-      ...{ name: 'The program', telemetryName: 'program', start: async () => ({ stop: async () => {} }) },
+      ...{ name: 'The program', usage: '', telemetryName: 'program', start: async () => ({ stop: async () => {} }) },
       readSettings() {
         throw new ConfigurationError(['HTTP_PORT is 0', 'LOG_LEVEL is loud']);
       },
@@ -141,7 +140,7 @@ describe('a program', () => {
     const names: string[] = [];
     for (let index = 0; index < 2; index += 1) {
       await runProgram({
-        ...{ name: 'The program', telemetryName: 'program', readSettings: () => quiet },
+        ...{ name: 'The program', usage: '', telemetryName: 'program', readSettings: () => quiet },
         async start(_settings, _log, instance) {
           names.push(instance);
           return { stop: async () => {} };

@@ -251,18 +251,16 @@ interface Arrival {
 
 /** As `createReplies` makes it, over a link to this hub. */
 function senderOf(process: Process, hub: Hub) {
-  const now = () => performance.now();
   const answerWithinMs = settleWithinMs(timing.replySeconds);
-  const rateLimit = createRateLimit({ ceiling: Number.POSITIVE_INFINITY, answerWithinMs, now });
+  const rateLimit = createRateLimit(Number.POSITIVE_INFINITY, answerWithinMs);
   const pending = createPendingSends({ answerWithinMs, onSilence() {}, onIdle() {} });
   return createSender({
     sendOnce(_reply, onSent) {
       onSent();
       return pending.follow(hub.takeReply(process));
     },
-    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight }),
-    ...{ maxWaitMs: timing.replySeconds * 1000, answerWithinMs, troubles: createTroubles(log), random: Math.random },
-    now,
+    sendQueue: createSendQueue(rateLimit, mostRepliesInFlight),
+    ...{ maxWaitMs: timing.replySeconds * 1000, answerWithinMs, troubles: createTroubles(log) },
   });
 }
 

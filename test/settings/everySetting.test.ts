@@ -116,7 +116,8 @@ const silent = () => createLog('silent');
 async function program(settings: ReturnType<typeof readSettings> | ReturnType<typeof readMethodsSettings>) {
   vi.spyOn(process, 'on').mockReturnThis();
   const start = async () => ({ stop: async () => {} });
-  await runProgram({ name: 'The program', telemetryName: 'program', readSettings: () => settings, start });
+  const names = { name: 'The program', usage: '', telemetryName: 'program' };
+  await runProgram({ ...names, readSettings: () => settings, start });
 }
 
 /** They are opened at their first use. */

@@ -4,7 +4,7 @@ import { openPool } from '../../access/network.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { newServiceClient, noRetry } from '../serviceSdk.ts';
+import { type Client, newServiceClient, noRetry } from '../serviceSdk.ts';
 import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
@@ -47,29 +47,25 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   });
 
   async function invokeOnce({ device, module, payload, timeoutSeconds }: DirectMethod): Promise<DirectMethodResult> {
-    const { client, authorize } = caller;
-    const authorized = await authorize?.().catch(() => 'no token' as const);
-    if (authorized === 'no token') return { kind: 'failure', failure: 'unavailable' };
+    const client = await caller().catch(() => undefined);
+    if (client === undefined) return { kind: 'failure', failure: 'unavailable' }; // there is no token
     return new Promise((resolve) => {
-      const timeouts = { responseTimeoutInSeconds: timeoutSeconds, connectTimeoutInSeconds: 0 };
-      const parameters = { methodName, payload, ...timeouts };
+      const responseTimeoutInSeconds = timeoutSeconds;
+      const parameters = { methodName, payload, responseTimeoutInSeconds, connectTimeoutInSeconds: 0 };
       const wasSent = () => request?.wasSent ?? false;
       const settle = (result: DirectMethodResult) => {
         clearTimeout(timer);
         pending.delete(abort);
         resolve(result);
       };
-      const done = (error: Error | null | undefined, result?: unknown, response?: unknown) =>
-        settle(
-          error
-            ? { kind: 'failure', ...readHubError(error, wasSent()) }
-            : readResult(result, (response as HttpsResponse).text),
-        );
-      const request = requests.capture(() =>
-        module === ''
-          ? client.invokeDeviceMethod(device, parameters, done)
-          : client.invokeDeviceMethod(device, module, parameters, done),
-      );
+      const done = (error: Error | null | undefined, result?: unknown, response?: unknown) => {
+        if (error) settle({ kind: 'failure', ...readHubError(error, wasSent()) });
+        else settle(readResult(result, (response as HttpsResponse).text));
+      };
+      const request = requests.capture(() => {
+        if (module === '') client.invokeDeviceMethod(device, parameters, done);
+        else client.invokeDeviceMethod(device, module, parameters, done);
+      });
       const end = (unsent: MethodFailure, sent: MethodFailure) => {
         settle({ kind: 'failure', failure: wasSent() ? sent : unsent });
         request?.abort();
@@ -101,30 +97,23 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
 const hostNameOf = (access: ServiceAccess): string =>
   isSecret(access) ? (/(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] ?? '') : access.hostName;
 
-/** What sends the client's requests. */
-interface RestClient {
-  readonly _config: { tokenCredential?: unknown };
-  updateSharedAccessSignature(text: string): void;
-}
-
 /**
- * The hub's client, with the key of the moment. With an identity it would begin a request only when it has got a token, so that
- * the request could not be captured. So `authorize` gets the token first, and gives it to the client as the text for the header
- * that it otherwise has a signature for.
+ * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a
+ * token, so that the request could not be captured. So this gets the token first, and gives it to the client as the text for the
+ * header that it otherwise has a signature for.
  */
-function callerFor(access: ServiceAccess, requests: HttpsRequests) {
+function callerFor(access: ServiceAccess, requests: ReturnType<typeof createHttpsRequests>): () => Promise<Client> {
   const client = newServiceClient(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
-  const rest: RestClient = Reflect.get(client, '_restApiClient');
+  const rest: { readonly _config: { tokenCredential?: unknown }; updateSharedAccessSignature(text: string): void } =
+    Reflect.get(client, '_restApiClient'); // what sends its requests
   Reflect.set(rest, '_http', requests);
-  if (isSecret(access)) return { client };
+  if (isSecret(access)) return async () => client;
   delete rest._config.tokenCredential;
-  return {
-    client,
-    async authorize() {
-      const { token } = await access.credential.getToken();
-      rest.updateSharedAccessSignature(`Bearer ${token}`);
-    },
+  return async () => {
+    const { token } = await access.credential.getToken();
+    rest.updateSharedAccessSignature(`Bearer ${token}`);
+    return client;
   };
 }
 
@@ -134,12 +123,8 @@ function readResult(result: unknown, text: string): DirectMethodResult {
   return { kind: 'response', status: Number(status), payload, text };
 }
 
-/** One request, as the client's caller sees it. */
-interface HttpsRequest {
-  /** False while it waits for a connection. */
-  wasSent: boolean;
-  abort(): void;
-}
+/** One request, as the client's caller sees it; not sent while it waits for a connection. */
+type HttpsRequest = { wasSent: boolean; abort(): void };
 
 /** Less than at the hub, so that no request uses a connection that the hub is closing. */
 const idleMs = 20_000;
@@ -149,8 +134,6 @@ const connectMs = 10_000;
 
 /** More than any response of the hub. */
 const maxResponseBytes = 2 * 1024 * 1024;
-
-type HttpsRequests = ReturnType<typeof createHttpsRequests>;
 
 /**
  * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
@@ -173,9 +156,17 @@ function createHttpsRequests(hostName: string, ca?: string) {
       let body = '';
       let controller: Dispatcher.DispatchController | undefined;
       let isAborted = false;
-      let [statusCode, responseHeaders]: [number, HttpsResponse['headers']] = [0, {}];
+      let received: Omit<HttpsResponse, 'text'> = { statusCode: 0, headers: {} };
       let bytes = 0;
       const joined = createJoined();
+      const request = {
+        wasSent: false,
+        abort() {
+          isAborted = true;
+          controller?.abort(aborted());
+        },
+      };
+      captured = request;
 
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
@@ -183,8 +174,8 @@ function createHttpsRequests(hostName: string, ca?: string) {
           controller = started;
           request.wasSent = true;
         },
-        onResponseStart(_, status, received) {
-          [statusCode, responseHeaders] = [status, received];
+        onResponseStart(_, statusCode, headersReceived) {
+          received = { statusCode, headers: headersReceived };
         },
         onResponseData(current, piece) {
           bytes += piece.length;
@@ -193,19 +184,11 @@ function createHttpsRequests(hostName: string, ca?: string) {
         },
         onResponseEnd() {
           const text = joined.bytes().toString('utf8');
-          const error = statusCode >= 300 ? new Error(`HTTP ${statusCode}`) : null;
-          done(error, text, { statusCode, headers: responseHeaders, text });
+          const { statusCode } = received;
+          done(statusCode >= 300 ? new Error(`HTTP ${statusCode}`) : null, text, { ...received, text });
         },
         onResponseError: (_, error) => done(error),
       };
-      const request: HttpsRequest = {
-        wasSent: false,
-        abort() {
-          isAborted = true;
-          controller?.abort(aborted());
-        },
-      };
-      captured = request;
       return {
         write(text: string) {
           body += text;

@@ -3,10 +3,10 @@ import { diagnoseMethods } from '../../observing/diagnosis.ts';
 import type { Log } from '../../observing/log.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
+import type { HubError } from './hubError.ts';
 
 const probeIntervalMs = 5_000;
-const probeTimeoutSeconds = 5;
-
+const timeoutSeconds = 5;
 const accessTrouble = 'hub access';
 const reachTrouble = 'hub';
 
@@ -21,8 +21,7 @@ export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: L
 
   async function probe() {
     timer = undefined;
-    const target = { device: randomUUID(), module: '' };
-    const result = await methods.invoke({ ...target, payload: null, timeoutSeconds: probeTimeoutSeconds });
+    const result = await methods.invoke({ device: randomUUID(), module: '', payload: null, timeoutSeconds });
     if (!isClosed) recordOutcome(result);
     if (!isGranted) probeLater();
   }
@@ -33,33 +32,32 @@ export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: L
   }
 
   function recordOutcome(result: DirectMethodResult) {
-    const failed = result.kind === 'failure' ? result : undefined;
-    const failure = failed?.failure;
-    if (failure === 'stopped' || failure === 'stopped_unsent') return; // it says nothing about the hub
-    const diagnosis = failed
-      ? {
-          ...{ status: failed.status, errorCode: failed.code, hubSaid: failed.cause },
-          ...diagnoseMethods(failed, isByKey),
-        }
-      : {};
-    if (failure === 'refused') {
-      isGranted = false;
-      const message = 'the hub refuses access: methods cannot be invoked';
-      troubles.raise(accessTrouble, { level: 'error', message, diagnosis, still: () => ({}) });
-      probeLater();
-      return;
-    }
-    // A bad reply is the device's, which the hub has passed on.
-    const hasResponded = failed?.status !== undefined || result.kind === 'response' || failure === 'bad_reply';
-    if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
-      troubles.raise(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
-      return;
-    }
+    if (result.kind === 'failure' && !isPassedOn(result)) return;
     troubles.clear(reachTrouble, 'the hub accepts methods again');
     if (isGranted) return;
     isGranted = true;
     troubles.clear(accessTrouble, 'the hub grants access again');
     log.info({}, 'the hub grants access to methods');
+  }
+
+  /** Whether the hub has taken a method that has failed; reports why not. */
+  function isPassedOn(failed: HubError): boolean {
+    const { failure, status, code: errorCode, cause: hubSaid } = failed;
+    if (failure === 'stopped' || failure === 'stopped_unsent') return false; // it says nothing about the hub
+    const diagnosis = { status, errorCode, hubSaid, ...diagnoseMethods(failed, isByKey) };
+    if (failure === 'refused') {
+      isGranted = false;
+      const message = 'the hub refuses access: methods cannot be invoked';
+      troubles.raise(accessTrouble, { level: 'error', message, diagnosis, still: () => ({}) });
+      probeLater();
+      return false;
+    }
+    // A bad reply is the device's, which the hub has passed on.
+    const hasResponded = status !== undefined || failure === 'bad_reply';
+    const isPassedOn = hasResponded && failure !== 'unavailable' && failure !== 'outcome_unknown';
+    if (!isPassedOn)
+      troubles.raise(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', diagnosis });
+    return isPassedOn;
   }
 
   return {

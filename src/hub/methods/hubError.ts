@@ -50,28 +50,25 @@ const byStatus: Readonly<Record<number, MethodFailure>> = {
   504: 'no_reply',
 };
 
-/** The client adds these to an error when the hub has responded. */
-interface ResponseError {
-  readonly response?: HttpsResponse;
-  readonly responseBody?: string;
-}
-
 /**
  * Reads an error of the hub's client. Its class is misleading: every 403 is a TooManyDevicesError (M8).
  * @param wasSent whether the request was sent completely
  */
 export function readHubError(error: Error, wasSent: boolean): HubError {
-  const { response, responseBody = '' } = error as ResponseError;
-  const status = response?.statusCode;
-  if (status === undefined) {
+  // The client adds these when the hub has responded.
+  const { response, responseBody } = error as { readonly response?: HttpsResponse; readonly responseBody?: string };
+  if (response === undefined) {
     const { code: cause } = error as NodeJS.ErrnoException;
-    return { failure: withoutResponse(error, wasSent), ...(cause !== undefined && { cause }), said: saidOf(error) };
+    const isUnreadable = error instanceof SyntaxError; // 200 with a body that is not JSON
+    const failure = isUnreadable ? 'bad_reply' : wasSent ? 'outcome_unknown' : 'unavailable';
+    return { failure, ...(cause !== undefined && { cause }), said: saidOf(error) };
   }
+  const { statusCode: status, headers } = response;
   const { code, hasWaited } = refusalIn(responseBody);
-  const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
+  const known = byCode[code ?? 0] ?? byStatus[status] ?? 'outcome_unknown';
   const failure = known === 'device_gone' && hasWaited ? 'device_offline' : known;
-  const retryAfter = Number(response?.headers['retry-after']);
-  const date = response?.headers['date'];
+  const retryAfter = Number(headers['retry-after']);
+  const { date } = headers;
   return {
     failure,
     status,
@@ -81,16 +78,11 @@ export function readHubError(error: Error, wasSent: boolean): HubError {
   };
 }
 
-function withoutResponse(error: Error, wasSent: boolean): MethodFailure {
-  if (error instanceof SyntaxError) return 'bad_reply'; // 200 with a body that is not JSON
-  return wasSent ? 'outcome_unknown' : 'unavailable';
-}
-
 /**
  * `{"Message":"{\"errorCode\":404103,\"message\":…,\"info\":{…}}"}`: JSON in a string in JSON (fact methods.error-form).
  * `hasWaited`: in the hub's words it waited for the device to connect; any other 404103 may have reached it (M7).
  */
-function refusalIn(body: string): { readonly code: number | undefined; readonly hasWaited: boolean } {
+function refusalIn(body: unknown) {
   const { errorCode: code, info, message } = membersIn(membersIn(body)['Message']);
   const isLimited = Object.hasOwn(Object(info), 'timeout');
   return {
@@ -102,7 +94,7 @@ function refusalIn(body: string): { readonly code: number | undefined; readonly 
 /** Of JSON; none in anything else. */
 function membersIn(text: unknown): Readonly<Record<string, unknown>> {
   try {
-    return Object(JSON.parse(typeof text === 'string' ? text : ''));
+    return Object(typeof text === 'string' ? JSON.parse(text) : {});
   } catch {
     return {};
   }

@@ -4,44 +4,32 @@ import type { Log } from '../../observing/log.ts';
 import type { Meter } from '../../observing/meter.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import type { Reply } from '../../protocol/reply.ts';
-import type { Settings } from '../../settings/config.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
 import { settleWithinMs } from '../../settings/derived.ts';
 import type { Client } from '../serviceSdk.ts';
 import { createSender } from './sender.ts';
-import type { SendRefusal } from './sendFailure.ts';
+import { type SendRefusal, unreachable } from './sendFailure.ts';
 import { createRateLimit, createSendQueue } from './sendQueue.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
 
-interface ReplySettings extends Pick<Settings['replies'], 'sendsPerMinute'> {
-  /** A reply that the hub refuses for now is sent again for this time (C4). */
-  readonly maxWaitSeconds: number;
-  /** Of the connection. */
-  readonly isByIdentity?: boolean;
-  readonly refused?: () => void;
-}
-
 export type Replies = ReturnType<typeof createReplies>;
 
-/** Creates the connection and the sender for replies from the settings. */
-export function createReplies(
-  settings: ReplySettings,
-  newClient: () => Client,
-  log: Log,
-  troubles: Troubles,
-  meter?: Meter,
-) {
-  const { sendsPerMinute, maxWaitSeconds, isByIdentity, refused } = settings;
+interface ReplyOptions extends Omit<ConnectionOptions, 'answerWithinMs'> {
+  readonly sendsPerMinute: number;
+  /** A reply that the hub refuses for now is sent again for this time (C4). */
+  readonly maxWaitSeconds: number;
+  readonly meter?: Meter | undefined;
+}
+
+/** The connection and the sender for replies. */
+export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoint }: ReplyOptions) {
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
-  const now = () => performance.now();
-  const connection = createServiceConnection({ newClient, answerWithinMs, isByIdentity, refused, log, troubles });
+  const connection = createServiceConnection({ ...endpoint, answerWithinMs });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
-  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
-  const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight });
-  const sender = createSender({
-    ...{ sendOnce: connection.send, sendQueue, answerWithinMs, troubles, ...(meter && { meter }) },
-    ...{ maxWaitMs: maxWaitSeconds * 1000, random: Math.random, now },
-  });
+  const sendQueue = createSendQueue(createRateLimit(ceiling, answerWithinMs), mostRepliesInFlight);
+  const maxWaitMs = maxWaitSeconds * 1000;
+  const { troubles } = endpoint;
+  const sender = createSender({ sendOnce: connection.send, sendQueue, maxWaitMs, answerWithinMs, troubles, meter });
   return {
     connection,
     sender,
@@ -74,17 +62,12 @@ const openAgainMs = 2_000;
 /** The hub ends an unused link or connection after a minute or more. A connection that ends sooner has failed. */
 const idleMs = 30_000;
 const closeWithinMs = 2_000;
-
-const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 const source = 'service endpoint';
-
-export type ServiceConnection = ReturnType<typeof createServiceConnection>;
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
 export function createServiceConnection(options: ConnectionOptions) {
   const { newClient, answerWithinMs, isByIdentity, refused, log, troubles } = options;
   let current: ServiceClient | undefined;
-  let open = false;
   let wasEverOpen = false;
   let isWanted = false;
   let notBefore = 0;
@@ -92,15 +75,10 @@ export function createServiceConnection(options: ConnectionOptions) {
 
   /** Opens a new client if necessary; undefined while it is too early for that. */
   function usable(): ServiceClient | undefined {
-    if (current && !current.isWorn()) return current;
-    if (current) replace(current);
-    if (performance.now() < notBefore) return undefined;
-    const next: ServiceClient = openServiceClient({
-      client: newClient(),
-      answerWithinMs,
-      onEnd: () => lose(next),
-      onLateFailure: (error) => log.debug({ err: error }, 'a retired hub connection did not close cleanly'),
-    });
+    if (current?.isWorn()) replace(current);
+    if (current !== undefined || performance.now() < notBefore) return current;
+    const onEnd = () => lose(next);
+    const next: ServiceClient = openServiceClient({ client: newClient(), answerWithinMs, onEnd, log });
     current = next;
     return next;
   }
@@ -108,13 +86,12 @@ export function createServiceConnection(options: ConnectionOptions) {
   /** Sends in flight on the old client may still be answered. */
   function replace(client: ServiceClient) {
     current = undefined;
-    open = false;
     client.retire();
   }
 
   function lose(client: ServiceClient) {
     if (current !== client) return;
-    const wasIdle = open && client.idleForMs() >= idleMs;
+    const wasIdle = client.idleForMs() >= idleMs;
     replace(client);
     const pause = wasIdle ? 0 : pauseMs[client.use()];
     notBefore = performance.now() + pause;
@@ -145,7 +122,6 @@ export function createServiceConnection(options: ConnectionOptions) {
       return false;
     }
     if (current !== client) return true;
-    open = true;
     if (!wasEverOpen) log.info({}, 'connected to the hub’s service endpoint');
     wasEverOpen = true;
     troubles.clear(source, 'the hub’s service endpoint is reached again');
@@ -153,14 +129,11 @@ export function createServiceConnection(options: ConnectionOptions) {
   }
 
   return {
-    /**
-     * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
-     * @param onSent called when the send begins, which may be after a wait for the connection
-     */
+    /** Sends one reply once, over a connected client. Never rejects. */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       const used = usable();
-      const isUsable = used !== undefined && ((open && used === current) || (await connected(used)));
-      return isUsable ? used.send(reply, onSent) : unreachable;
+      if (used === undefined || !(used.isOpen() || (await connected(used)))) return unreachable;
+      return used.send(reply, onSent);
     },
     /** Connects, and connects again whenever the connection is lost, also without replies to send. Never rejects. */
     async open() {
@@ -168,7 +141,7 @@ export function createServiceConnection(options: ConnectionOptions) {
       const first = usable();
       if (first) await connected(first);
     },
-    isOpen: () => open,
+    isOpen: () => current?.isOpen() ?? false,
     /** Connects anew: there is another key. Sends in flight are still answered on the old connection (D397). */
     renew() {
       if (current) replace(current);
@@ -182,7 +155,6 @@ export function createServiceConnection(options: ConnectionOptions) {
       clearTimeout(timer);
       const last = current;
       current = undefined;
-      open = false;
       if (last) await within(last.close(), closeWithinMs).catch(() => undefined);
     },
   };

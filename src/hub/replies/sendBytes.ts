@@ -42,9 +42,10 @@ export function createHandOver(client: Client) {
     const { id } = sender.send(bytes, undefined, plainFormat);
     writeOnce(sender.connection);
     return new Promise((resolve, reject) => {
-      const callback: Send['callback'] = (error, result) =>
-        error ? reject(translateError('the hub has not taken the reply', error)) : resolve(isTaken({ result }));
-      unsettled[id] = { callback };
+      unsettled[id] = {
+        callback: (error, result) =>
+          error ? reject(translateError('the hub has not taken the reply', error)) : resolve(isTaken({ result })),
+      };
     });
   };
 }
@@ -54,10 +55,7 @@ const plainFormat = 0;
 
 const isTaken = ({ result }: { result?: unknown }): boolean => Boolean(result);
 
-interface Transport {
-  readonly _fsm: { readonly state: string };
-  readonly _c2dLink?: Link | null;
-}
+type Transport = Partial<Pick<Link, '_fsm'>> & { readonly _c2dLink?: Link };
 
 /** The client's own link. */
 interface Link {
@@ -65,16 +63,17 @@ interface Link {
   readonly _rheaSender: Sender;
   readonly _unsentMessageQueue: readonly unknown[];
   /** Sends that are not settled, by the id of the delivery. */
-  readonly _pendingMessageDictionary: Record<number, Send>;
-}
-
-interface Send {
-  callback(error: Error | null | undefined, result?: object): void;
+  readonly _pendingMessageDictionary: Record<number, { callback(error?: Error | null, result?: object): void }>;
 }
 
 /** rhea's sender under the link. */
 interface Sender {
-  readonly connection: Connection;
+  readonly connection: {
+    /** Over WebSockets only what the library needs of one. */
+    readonly socket?: Pick<Writable, 'write'> & Partial<Pick<Writable, 'cork' | 'uncork'>>;
+    /** Writes the frames that it has made. */
+    output(): void;
+  };
   /** Listeners of the library itself. */
   readonly observers: EventEmitter;
   sendable(): boolean;
@@ -82,18 +81,10 @@ interface Sender {
   dispatch(event: string, context?: { readonly delivery?: { readonly id: number } }): boolean;
 }
 
-interface Connection {
-  /** Over WebSockets only what the library needs of one. */
-  readonly socket?: Pick<Writable, 'write'> & Partial<Pick<Writable, 'cork' | 'uncork'>>;
-  /** Writes the frames that it has made. */
-  output(): void;
-}
-
 /** Undefined when no link can take a message now: then the client sends it itself. */
 export function attachedLink(client: Client): Link | undefined {
-  const transport: Transport | undefined = Reflect.get(client, '_transport');
-  const link = transport?._c2dLink;
-  if (!link || transport?._fsm.state !== 'authenticated' || link._fsm.state !== 'attached') return undefined;
+  const { _fsm, _c2dLink: link }: Transport = Reflect.get(client, '_transport') ?? {};
+  if (!link || _fsm?.state !== 'authenticated' || link._fsm.state !== 'attached') return undefined;
   return link._unsentMessageQueue.length === 0 && link._rheaSender.sendable() ? link : undefined;
 }
 
@@ -120,7 +111,7 @@ export function watchLink(link: Link): void {
  * The connection has planned to make frames of what it has been given, in the next tick. It would write each by itself, and set
  * its timer again for each. This holds them back until the last one is made.
  */
-export function writeOnce(connection: Connection): void {
+export function writeOnce(connection: Sender['connection']): void {
   if (Object.hasOwn(connection, 'output')) return;
   connection.output = () => undefined;
   process.nextTick(() => {
@@ -155,8 +146,8 @@ export function toMessage({ body, messageId, correlationId, properties }: Reply)
  */
 const opening = Buffer.from([0x00, 0x53, 0x70, 0x45, 0x00, 0x53, 0x73, 0xd0]);
 const propertyCount = 8;
-const mapOpening = [0x00, 0x53, 0x74, 0xd1] as const;
-const dataOpening = [0x00, 0x53, 0x75] as const;
+const mapOpening = [0x00, 0x53, 0x74, 0xd1];
+const dataOpening = [0x00, 0x53, 0x75];
 
 const absent = 0x40;
 const uuid = 0x98;
@@ -192,15 +183,13 @@ export function encode({ body, deviceId, messageId, correlationId, properties }:
     mapBytes += sizeOf(name) + sizeOf(properties[name] as string);
     count += 2;
   }
-  const isMapped = count > 0;
-  const mapSectionBytes = isMapped ? mapOpening.length + 4 + mapBytes : 0;
+  const mapSectionBytes = count > 0 ? mapOpening.length + 4 + mapBytes : 0;
   const bytes = Buffer.allocUnsafe(
     opening.length + 4 + listBytes + mapSectionBytes + dataOpening.length + sizeOf(body),
   );
 
   opening.copy(bytes);
-  let at = opening.length;
-  at = writeSizes(bytes, at, listBytes, propertyCount);
+  let at = writeSizes(bytes, opening.length, listBytes, propertyCount);
   at = writeId(bytes, at, messageId);
   bytes[at++] = absent;
   at = writeText(bytes, at, string, to);
@@ -209,7 +198,7 @@ export function encode({ body, deviceId, messageId, correlationId, properties }:
   at = writeId(bytes, at, correlationId);
   ending.copy(bytes, at);
   at += ending.length;
-  if (isMapped) {
+  if (count > 0) {
     for (const byte of mapOpening) bytes[at++] = byte;
     at = writeSizes(bytes, at, mapBytes, count);
     for (const name in properties) {
@@ -249,20 +238,17 @@ function writeText(bytes: Buffer, at: number, type: number, text: string): numbe
 }
 
 function writeId(bytes: Buffer, at: number, id: string | undefined): number {
-  if (!id) {
-    bytes[at] = absent;
-    return at + 1;
+  if (id && !isUuid(id)) return writeText(bytes, at, string, id);
+  bytes[at++] = id ? uuid : absent;
+  if (!id) return at;
+  for (let index = 0; index < id.length; index += 2) {
+    if (id.charCodeAt(index) === hyphen) index += 1; // only between bytes
+    bytes[at++] = (digitAt(id, index) << 4) | digitAt(id, index + 1);
   }
-  if (!isUuid(id)) return writeText(bytes, at, string, id);
-  bytes[at] = uuid;
-  let digits = 0;
-  for (let index = 0; index < id.length; index += 1) {
-    const code = id.charCodeAt(index);
-    if (code === hyphen) continue;
-    const digit = code >= letterA ? code - letterA + 10 : code - digit0;
-    const place = at + 1 + (digits >> 1);
-    bytes[place] = digits % 2 === 0 ? digit << 4 : (bytes[place] as number) | digit;
-    digits += 1;
-  }
-  return at + uuidBytes;
+  return at;
+}
+
+function digitAt(id: string, index: number): number {
+  const code = id.charCodeAt(index);
+  return code >= letterA ? code - letterA + 10 : code - digit0;
 }

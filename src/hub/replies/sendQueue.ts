@@ -1,48 +1,24 @@
 import type { SendRefusal } from './sendFailure.ts';
 
-export type Rank = 'failure' | 'usual' | 'full';
-
-/** For operators. */
-export interface SendQueueState {
-  /** Sends that wait for their turn. */
-  readonly waiting: number;
-  /** Sends that the hub has not settled. */
-  readonly inFlight: number;
-  /** See createRateLimit. */
-  readonly ratePerSecond: number | undefined;
-}
-
-interface SendQueueOptions {
-  readonly rateLimit: RateLimit;
-  /** Most sends that wait for the hub's answer at once. */
-  readonly maxInFlight: number;
-}
-
 /** One of so many turns is for full queues while other sends wait. */
 const fullShare = 16;
 
-export type SendQueue = ReturnType<typeof createSendQueue>;
-
-/** Lets sends begin in fair order, at the rate of the limit. */
-export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions) {
-  const usual = createFairQueue<(isTurn: boolean) => void>();
-  const full = createFairQueue<(isTurn: boolean) => void>();
+/**
+ * Lets sends begin in fair order, at the rate of the limit.
+ * @param maxInFlight most sends that wait for the hub's answer at once
+ */
+export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, maxInFlight: number) {
+  const usual = createFairQueue<() => void>();
+  const full = createFairQueue<() => void>();
   /** Turns since the last one for a full queue. */
   let since = 0;
   let inFlight = 0;
-  let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const waitMs = () => (inFlight >= maxInFlight ? Number.POSITIVE_INFINITY : rateLimit.waitMs(inFlight));
   const waiting = () => usual.size() + full.size();
 
-  function next() {
-    const isForFull = usual.size() === 0 || (full.size() > 0 && since >= fullShare - 1);
-    since = isForFull ? 0 : since + 1;
-    return (isForFull ? full : usual).next();
-  }
-
-  function begin() {
+  function began() {
     inFlight += 1;
     rateLimit.began();
   }
@@ -56,124 +32,82 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions) {
         if (Number.isFinite(ms)) timer = setTimeout(beginNext, Math.ceil(ms));
         return;
       }
-      begin();
-      next()?.(true);
+      const isForFull = usual.size() === 0 || (full.size() > 0 && since >= fullShare - 1);
+      since = isForFull ? 0 : since + 1;
+      began();
+      (isForFull ? full : usual).next()?.();
     }
   }
 
   return {
+    /** Whether a send may begin at once; then `settled` must follow. */
+    begin(): boolean {
+      const isFree = waiting() === 0 && waitMs() === 0;
+      if (isFree) began();
+      return isFree;
+    },
     /**
-     * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait.
+     * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait. One send of a
+     * device at a time.
      * @param rank `failure` goes before `usual`; `full`, to a device whose queue was full, goes when no other waits, and else has
      * a small share of the turns
-     * @param over when aborted, the send is not wanted any more
-     * @returns true when the send may begin; then `settled` must follow
+     * @param go called when the send may begin; then `settled` must follow
+     * @returns ends the wait
      */
-    turn(deviceId: string, rank: Rank, over: AbortSignal | undefined): Promise<boolean> | true {
-      if (isClosed || over?.aborted) return Promise.resolve(false);
-      if (waiting() === 0 && waitMs() === 0) {
-        begin();
-        return true;
-      }
-      const turns = rank === 'full' ? full : usual;
-      return new Promise<boolean>((resolve) => {
-        const leave = () => {
-          turns.remove(deviceId, go);
-          resolve(false);
-        };
-        const go = (isTurn: boolean) => {
-          over?.removeEventListener('abort', leave);
-          resolve(isTurn);
-        };
-        over?.addEventListener('abort', leave, { once: true });
-        turns.add(deviceId, go, rank === 'failure');
-        if (timer === undefined) beginNext();
-      });
+    wait(deviceId: string, rank: 'failure' | 'usual' | 'full', go: () => void): () => void {
+      const leave = (rank === 'full' ? full : usual).add(deviceId, go, rank === 'failure');
+      if (timer === undefined) beginNext();
+      return leave;
     },
     settled(sentAt: number, refusal: SendRefusal | undefined): void {
       inFlight -= 1;
       rateLimit.settled(sentAt, refusal);
       if (waiting() > 0) beginNext();
     },
-    state: (): SendQueueState => ({ waiting: waiting(), inFlight, ratePerSecond: rateLimit.perSecond() }),
-    /** All that wait, and all later ones, get false. */
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-      for (let go = next(); go !== undefined; go = next()) go(false);
-    },
+    /** `inFlight`: sends that the hub has not settled. */
+    state: () => ({ inFlight, ratePerSecond: rateLimit.perSecond() }),
+    /** No more turns for those that wait. */
+    close: () => clearTimeout(timer),
   };
 }
 
 /**
- * A queue that serves devices in turn, and the entries of each device in order. It works in rounds: each device that waits has
- * one turn in a round, and those whose next entry has `isFirst` have theirs before the others (C4).
+ * A queue that serves devices in turn, each with one entry at a time. It works in rounds: each device that waits has one turn in a
+ * round, and those whose entry has `isFirst` have theirs before the others (C4).
  */
 export function createFairQueue<T>() {
-  const waiting = new Map<string, { readonly one: T; readonly isFirst: boolean }[]>();
-  /** Devices that still have a turn in this round, in order of arrival. */
-  const first = new Set<string>();
-  const others = new Set<string>();
+  const newRound = () => ({ first: new Map<string, T>(), others: new Map<string, T>() });
+  let [current, following] = [newRound(), newRound()];
+  /** In this round. */
   const served = new Set<string>();
-  let size = 0;
 
-  function enterRound(deviceId: string) {
-    if (served.has(deviceId)) return;
-    first.delete(deviceId);
-    others.delete(deviceId);
-    const head = waiting.get(deviceId)?.[0];
-    if (head) (head.isFirst ? first : others).add(deviceId);
-  }
-
-  /** Takes an entry of a device out of the queue. */
-  function take(deviceId: string, at: number): T | undefined {
-    const own = waiting.get(deviceId) ?? [];
-    const [taken] = own.splice(at, 1);
-    size -= 1;
-    if (own.length === 0) waiting.delete(deviceId);
-    if (size === 0) served.clear();
-    return taken?.one;
-  }
+  const sizeOf = ({ first, others }: typeof current) => first.size + others.size;
+  const size = () => sizeOf(current) + sizeOf(following);
 
   return {
-    /** @param isFirst whether it goes before those of other devices in the same round */
-    add(deviceId: string, one: T, isFirst: boolean) {
-      const own = waiting.get(deviceId) ?? [];
-      own.push({ one, isFirst });
-      size += 1;
-      if (own.length > 1) return;
-      waiting.set(deviceId, own);
-      enterRound(deviceId);
-    },
-    remove(deviceId: string, one: T) {
-      const at = (waiting.get(deviceId) ?? []).findIndex((each) => each.one === one);
-      if (at < 0) return;
-      take(deviceId, at);
-      if (at === 0) enterRound(deviceId);
+    /** @returns takes it out again */
+    add(deviceId: string, one: T, isFirst: boolean): () => void {
+      if (size() === 0) served.clear();
+      const { first, others } = served.has(deviceId) ? following : current;
+      const turns = isFirst ? first : others;
+      turns.set(deviceId, one);
+      return () => void turns.delete(deviceId);
     },
     next(): T | undefined {
-      if (first.size + others.size === 0) {
+      if (sizeOf(current) === 0) {
+        [current, following] = [following, current];
         served.clear();
-        for (const deviceId of waiting.keys()) enterRound(deviceId);
       }
-      const [deviceId] = first.size > 0 ? first : others;
-      if (deviceId === undefined) return undefined;
-      first.delete(deviceId);
-      others.delete(deviceId);
-      served.add(deviceId);
-      return take(deviceId, 0);
+      const turns = current.first.size > 0 ? current.first : current.others;
+      for (const [deviceId, one] of turns) {
+        turns.delete(deviceId);
+        served.add(deviceId);
+        return one;
+      }
+      return undefined;
     },
-    size: () => size,
+    size,
   };
-}
-
-interface RateLimitOptions {
-  /** Most sends a second, as an operator has set it; infinite when not set. */
-  readonly ceiling: number;
-  /** How long the hub may take to settle one send. */
-  readonly answerWithinMs: number;
-  /** A clock that can't be set, in milliseconds (D180). */
-  readonly now: () => number;
 }
 
 /** Sends a second after a cut, at least: few recent sends do not prove a low limit. */
@@ -189,13 +123,14 @@ const slackMs = 100;
 /** Interval of attempts while the hub refuses every reply. */
 const probeEveryMs = 60_000;
 
-export type RateLimit = ReturnType<typeof createRateLimit>;
-
 /**
  * Limits how fast replies are sent to the hub (C4). The hub does not report the limit of its tier: it settles late,
  * then refuses (facts c2d.rate, c2d.quick). At the first sign of either the rate is cut to what the hub has recently accepted; then it grows until the next sign.
+ * @param ceiling most sends a second, as an operator has set it; infinite when not set
+ * @param answerWithinMs how long the hub may take to settle one send
+ * @param now a clock that can't be set, in milliseconds (D180)
  */
-export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptions) {
+export function createRateLimit(ceiling: number, answerWithinMs: number, now = () => performance.now()) {
   /** An answer after this time is a sign that the hub throttles. */
   const slowMs = answerWithinMs / 2;
   /** With a known rate, at most the sends of this time are in flight: sends that wait here keep their turns. */
@@ -204,7 +139,8 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
   let nextAt = Number.NEGATIVE_INFINITY;
   /** The hub refuses every reply; the next attempt is at this time. */
   let closedUntil: number | undefined;
-  const history = new Array<{ second: number; accepted: number }>(recentSeconds).fill({ second: 0, accepted: 0 });
+  /** Of seconds in which the hub has accepted sends, the newest one last. */
+  const history: { readonly second: number; accepted: number }[] = [];
 
   function rate(): number {
     if (learned === undefined) return ceiling;
@@ -215,14 +151,15 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
 
   function countTaken() {
     const second = secondNow();
-    const slot = second % recentSeconds;
-    const known = history[slot];
-    history[slot] = { second, accepted: known?.second === second ? known.accepted + 1 : 1 };
+    const newest = history.at(-1);
+    if (newest?.second === second) newest.accepted += 1;
+    else history.push({ second, accepted: 1 });
+    if (history.length > recentSeconds) history.shift();
   }
 
   function lately(): number {
     const oldest = secondNow() - recentSeconds;
-    return Math.max(...history.map(({ second, accepted }) => (second > oldest ? accepted : 0)));
+    return Math.max(0, ...history.map(({ second, accepted }) => (second > oldest ? accepted : 0)));
   }
 
   return {

@@ -2,26 +2,8 @@ import { type Meter, noMeter } from '../../observing/meter.ts';
 import type { Troubles } from '../../observing/troubles.ts';
 import { fits, type Reply } from '../../protocol/reply.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/vocabulary.ts';
-import { reportRefusal } from './replyTroubles.ts';
-import type { SendRefusal } from './sendFailure.ts';
-import type { SendQueue, SendQueueState } from './sendQueue.ts';
-
-/** A device whose queue in the hub is full. */
-export interface FullQueue {
-  readonly device: string;
-  /** Those that wait for room in it. */
-  readonly replies: number;
-  /** As `performance.now()`. */
-  readonly since: number;
-}
-
-/** For operators. `waiting` has the replies that wait for another attempt or behind others of their device, too. */
-export interface SenderState extends SendQueueState {
-  /** Replies that wait for room in the full queues of their devices. */
-  readonly sleeping: number;
-  /** Devices that do not fetch their replies (D19). */
-  readonly notFetching: number;
-}
+import { reportRefusal, type SendRefusal } from './sendFailure.ts';
+import type { createSendQueue } from './sendQueue.ts';
 
 export interface ReplyObserver {
   /** The reply waits for its `turn` to be sent, or for the `hub` to take it. */
@@ -38,21 +20,16 @@ export interface ReplyObserver {
 interface SenderOptions {
   /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
   readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<SendRefusal | undefined>;
-  readonly sendQueue: SendQueue;
+  readonly sendQueue: ReturnType<typeof createSendQueue>;
   /** How long one reply is sent again while the hub refuses it (C4). */
   readonly maxWaitMs: number;
   /** How long the hub may take to settle one send: an attempt without an answer takes this part of `maxWaitMs`. */
   readonly answerWithinMs: number;
   readonly troubles: Troubles;
-  readonly meter?: Meter;
+  readonly meter?: Meter | undefined;
   /** A number from 0 to 1, for jitter. */
-  readonly random: () => number;
-  /** A clock that can't be set, in milliseconds (D180). */
-  readonly now: () => number;
+  readonly random?: () => number;
 }
-
-/** Why the waiting of a reply ends before the hub has taken it; the hub may take it after the time-out. */
-type Over = 'ended' | 'given up' | 'settled late';
 
 /** A reply that is not settled. */
 interface OpenReply {
@@ -60,9 +37,11 @@ interface OpenReply {
   /** When aborted, its session has ended. */
   readonly ended: AbortSignal | undefined;
   readonly observer: ReplyObserver | undefined;
-  /** Once it has had to wait: aborted when that is over, for an `Over`. */
-  over: AbortController | undefined;
   isAsleep: boolean;
+  /** Ends its wait. */
+  leave: (() => void) | undefined;
+  /** Set when it waits no more: it is given up, its session has ended, or the hub has taken it after the time-out. */
+  over: Delivery | undefined;
 }
 
 /** The line of a device: one reply at a time is sent to it, in order, and what is known of its queue in the hub (C4). */
@@ -84,16 +63,17 @@ export type Sender = ReturnType<typeof createSender>;
 
 /** Sends replies to the hub, those of one device one after the other. */
 export function createSender(options: SenderOptions) {
-  const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now, meter = noMeter } = options;
+  const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, meter = noMeter, random = Math.random } = options;
   const recordSend = meter.histogram('messaging.client.operation.duration');
   /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
-  /** Replies between two attempts, or behind others of their device. */
-  let paused = 0;
-  let sleeping = 0;
-  /** Those that have had to wait, by what ends their session. */
+  /**
+   * Replies that wait for their turn, for another attempt or behind others of their device, by what ends their session. One
+   * listener for all of a session: the time to add one grows with their number.
+   */
   const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
+  let sleeping = 0;
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
@@ -106,63 +86,49 @@ export function createSender(options: SenderOptions) {
     notFetching.add(deviceId);
   }
 
-  /**
-   * The reply has to wait, at most until its session ends. One listener for all replies of a session: the time to add one grows
-   * with their number.
-   */
-  function waits(one: OpenReply): AbortSignal {
-    if (one.over !== undefined) return one.over.signal;
-    one.over = new AbortController();
-    const { ended } = one;
-    const all = waitingOf.get(ended) ?? new Set();
-    waitingOf.set(ended, all);
-    if (all.size === 0) ended?.addEventListener('abort', endAll);
-    all.add(one);
-    if (stopped || ended?.aborted) end(one, 'ended');
-    return one.over.signal;
-  }
+  const isOver = ({ over, ended }: OpenReply) => over !== undefined || stopped || ended?.aborted === true;
 
-  const end = ({ over }: OpenReply, why: Over) => over?.abort(why);
+  function end(one: OpenReply, over: Delivery) {
+    one.over ??= over;
+    one.leave?.();
+  }
 
   function endAll({ target }: Event) {
-    for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'ended');
-  }
-
-  function waitsNoMore(one: OpenReply) {
-    const { ended } = one;
-    wakes(one);
-    const all = waitingOf.get(ended);
-    all?.delete(one);
-    if (all?.size !== 0) return;
-    waitingOf.delete(ended);
-    ended?.removeEventListener('abort', endAll);
+    for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'stopped');
   }
 
   /**
    * @param begin is given what ends the pause, and returns what is to be done at its end
    * @returns whether it has ended before the waiting was over
    */
-  const pause = (one: OpenReply, begin: (go: () => void) => () => void) =>
-    new Promise<boolean>((resolve) => {
-      const over = waits(one);
+  function pause(one: OpenReply, begin: (go: () => void) => () => void): Promise<boolean> {
+    if (isOver(one)) return Promise.resolve(false);
+    const { ended } = one;
+    const all = waitingOf.get(ended) ?? new Set();
+    if (all.size === 0) ended?.addEventListener('abort', endAll);
+    waitingOf.set(ended, all.add(one));
+    return new Promise((resolve) => {
+      let atEnd = () => {};
       const settle = (isTurn: boolean) => {
-        over.removeEventListener('abort', leave);
+        one.leave = undefined;
+        all.delete(one);
+        if (all.size === 0) {
+          waitingOf.delete(ended);
+          ended?.removeEventListener('abort', endAll);
+        }
         atEnd();
-        paused -= 1;
         resolve(isTurn);
       };
-      const leave = () => settle(false);
-      const atEnd = begin(() => settle(true));
-      paused += 1;
-      over.addEventListener('abort', leave, { once: true });
-      if (over.aborted) leave();
+      one.leave = () => settle(false);
+      atEnd = begin(() => settle(true));
     });
+  }
 
   function sleeps(one: OpenReply) {
     if (one.isAsleep) return;
     one.isAsleep = true;
     sleeping += 1;
-    one.observer?.sleeps(() => end(one, 'given up'));
+    one.observer?.sleeps(() => end(one, { dropped: 'queue_full' }));
   }
 
   function wakes(one: OpenReply) {
@@ -173,7 +139,7 @@ export function createSender(options: SenderOptions) {
   /** Waits until the replies before it have left the line; false when the waiting was ended. */
   function enterBehind(one: OpenReply, { fullSince, waiting }: Line): Promise<boolean> {
     one.observer?.waits('turn');
-    if (fullSince !== undefined && !waits(one).aborted) sleeps(one);
+    if (fullSince !== undefined && !isOver(one)) sleeps(one);
     return pause(one, (go) => {
       waiting.set(one, go);
       return () => waiting.delete(one);
@@ -190,26 +156,25 @@ export function createSender(options: SenderOptions) {
   function found(deviceId: string, isFull: boolean) {
     const line = lines.get(deviceId);
     if (line === undefined || isFull === (line.fullSince !== undefined)) return;
-    line.fullSince = isFull ? now() : undefined;
+    line.fullSince = isFull ? performance.now() : undefined;
     if (isFull) for (const one of line.waiting.keys()) sleeps(one);
   }
 
-  function turnOf({ reply, ended, observer, over, isAsleep }: OpenReply) {
-    const { deviceId, isFailure } = reply;
+  function turnOf(one: OpenReply): Promise<boolean> {
+    const { deviceId, isFailure } = one.reply;
+    if (!one.isAsleep) one.observer?.waits('turn');
     const isFull = lines.get(deviceId)?.fullSince !== undefined || notFetching.has(deviceId);
-    const turn = sendQueue.turn(deviceId, isFull ? 'full' : isFailure ? 'failure' : 'usual', over?.signal ?? ended);
-    if (turn !== true && !isAsleep) observer?.waits('turn');
-    return turn;
+    return pause(one, (go) => sendQueue.wait(deviceId, isFull ? 'full' : isFailure ? 'failure' : 'usual', go));
   }
 
   async function attempt({ reply, observer }: OpenReply): Promise<SendRefusal | undefined> {
     observer?.waits('hub');
-    let began = now();
+    let began = performance.now();
     const refusal = await sendOnce(reply, () => {
-      began = now(); // the time to connect is no sign of the hub's rate
+      began = performance.now(); // the time to connect is no sign of the hub's rate
     });
     sendQueue.settled(began, refusal);
-    recordSend((now() - began) / 1000, refusal?.reason ?? '');
+    recordSend((performance.now() - began) / 1000, refusal?.reason ?? '');
     reportRefusal(refusal, reply, troubles);
     if (refusal !== undefined) observer?.refused(refusal.reason);
     if (refusal === undefined || refusal.reason === 'queue_full') found(reply.deviceId, refusal !== undefined);
@@ -221,51 +186,28 @@ export function createSender(options: SenderOptions) {
     const { deviceId } = one.reply;
     let remainingMs = maxWaitMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      const turn = turnOf(one);
-      if (turn !== true && !(await turn)) return deliveryAt(one);
+      if (isOver(one) || !(sendQueue.begin() || (await turnOf(one)))) return one.over ?? 'stopped';
       wakes(one);
       const refusal = await attempt(one);
       if (refusal === undefined) return 'delivered';
-      const over = waits(one);
-      void refusal.late?.then((outcome) => outcome ?? end(one, 'settled late'));
+      void refusal.late?.then((outcome) => outcome ?? end(one, 'delivered'));
       const dropped = { dropped: refusal.reason as DropReason };
       const isFull = refusal.reason === 'queue_full';
       if (refusal.kind === 'never' || (isFull && notFetching.has(deviceId))) return dropped;
       if (isFull) sleeps(one);
       if (refusal.kind !== 'hub') {
-        const pausedAt = now();
+        const pausedAt = performance.now();
         const ms = (isFull ? Math.max(pauseMs, sleeping * pauseOfSleeperMs) : pauseMs) * (0.5 + random() / 2);
         await pause(one, (go) => {
           const timer = setTimeout(go, Math.min(ms, Math.max(firstPauseMs, remainingMs)));
           return () => clearTimeout(timer);
         });
         // While there is no connection to the hub, no reply is dropped (D2).
-        if (refusal.kind === 'later') remainingMs -= now() - pausedAt;
+        if (refusal.kind === 'later') remainingMs -= performance.now() - pausedAt;
         if (refusal.reason === 'unanswered') remainingMs -= answerWithinMs;
       }
-      if (over.aborted) return deliveryAt(one);
-      if (remainingMs <= 0) return dropped;
+      if (remainingMs <= 0 && !isOver(one)) return dropped;
     }
-  }
-
-  /** Sends the reply, and lets it leave the line of its device. */
-  async function sendFirst(one: OpenReply): Promise<Delivery> {
-    const { deviceId } = one.reply;
-    try {
-      const settled = await untilSettled(one);
-      const delivery = one.over?.signal.reason === 'settled late' ? 'delivered' : settled;
-      learn(deviceId, delivery);
-      return delivery;
-    } finally {
-      if (one.over !== undefined) waitsNoMore(one);
-      leaveLine(deviceId);
-    }
-  }
-
-  async function sendBehind(one: OpenReply, line: Line): Promise<Delivery> {
-    if (await enterBehind(one, line)) return sendFirst(one);
-    waitsNoMore(one);
-    return deliveryAt(one);
   }
 
   return {
@@ -276,19 +218,31 @@ export function createSender(options: SenderOptions) {
      */
     async send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery> {
       if (!fits(reply)) return { dropped: 'too_large' };
-      const one = { reply, ended, observer, over: undefined, isAsleep: false };
-      const line = lines.get(reply.deviceId);
-      if (line !== undefined) return sendBehind(one, line);
-      lines.set(reply.deviceId, { fullSince: undefined, waiting: new Map() });
-      return sendFirst(one);
+      const { deviceId } = reply;
+      const one: OpenReply = { reply, ended, observer, isAsleep: false, leave: undefined, over: undefined };
+      const line = lines.get(deviceId);
+      if (line === undefined) lines.set(deviceId, { fullSince: undefined, waiting: new Map() });
+      else if (!(await enterBehind(one, line))) {
+        wakes(one);
+        return one.over ?? 'stopped';
+      }
+      try {
+        const settled = await untilSettled(one);
+        const delivery = one.over === 'delivered' ? 'delivered' : settled;
+        learn(deviceId, delivery);
+        return delivery;
+      } finally {
+        wakes(one);
+        leaveLine(deviceId);
+      }
     },
-    state(): SenderState {
-      const { waiting, ...rest } = sendQueue.state();
-      const awake = waiting + paused - sleeping;
-      return { ...rest, waiting: awake, sleeping, notFetching: notFetching.size };
+    /** Numbers of replies that wait awake, or for room in the full queues of their devices, and of devices that do not fetch (D19). */
+    state() {
+      const waiting = [...waitingOf.values()].reduce((sum, { size }) => sum + size, 0);
+      return { ...sendQueue.state(), waiting: waiting - sleeping, sleeping, notFetching: notFetching.size };
     },
-    /** Devices whose queues in the hub are full, while replies wait for room in them. */
-    fullQueues: (): readonly FullQueue[] =>
+    /** Devices whose queues in the hub are full since then, while replies wait for room in them. */
+    fullQueues: () =>
       [...lines].flatMap(([device, { fullSince, waiting }]) =>
         fullSince === undefined ? [] : [{ device, replies: 1 + waiting.size, since: fullSince }],
       ),
@@ -298,13 +252,7 @@ export function createSender(options: SenderOptions) {
     stop() {
       stopped = true;
       sendQueue.close();
-      for (const all of waitingOf.values()) for (const one of [...all]) end(one, 'ended');
+      for (const all of waitingOf.values()) for (const one of [...all]) end(one, 'stopped');
     },
   };
-}
-
-/** What becomes of a reply whose waiting is over. */
-function deliveryAt({ over }: OpenReply): Delivery {
-  if (over?.signal.reason === 'settled late') return 'delivered';
-  return over?.signal.reason === 'given up' ? { dropped: 'queue_full' } : 'stopped';
 }

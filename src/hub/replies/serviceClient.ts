@@ -1,9 +1,10 @@
 import type { Client } from 'azure-iothub';
-import { within } from '../../concurrency/waiting.ts';
+import { endsWithin, within } from '../../concurrency/waiting.ts';
+import type { Log } from '../../observing/log.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { isTokenEnding, noRetry } from '../serviceSdk.ts';
 import { createHandOver } from './sendBytes.ts';
-import { type SendRefusal, sendRefusalOf } from './sendFailure.ts';
+import { type SendRefusal, sendRefusalOf, unreachable } from './sendFailure.ts';
 
 interface Options {
   readonly client: Client;
@@ -11,24 +12,20 @@ interface Options {
   readonly answerWithinMs: number;
   /** The hub has closed the connection, or settles nothing: the client must be replaced. */
   onEnd(): void;
-  onLateFailure(error: Error): void;
+  readonly log: Log;
 }
 
 /** After one failed renewal the SDK's client never renews its one-hour token again: replace it earlier (SDK trap; fact access.renewal). */
 const lifeMs = 40 * 60_000;
-
 /** Below what the SDK's client has room for, with a margin for sends in flight (SDK trap). */
 const longestSpan = 1_024;
-
 /** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
-
-const closed: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
 /** One client of the hub's service endpoint, used for one connection. */
-export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options) {
+export function openServiceClient({ client, answerWithinMs, onEnd, log }: Options) {
   let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
   let isAttached = false;
@@ -50,11 +47,11 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   const opened = client.open();
   const handOver = createHandOver(client);
 
-  /** At once. */
   async function close() {
     if (isClosed) return;
     isClosed = true;
-    await client.close().catch(onLateFailure);
+    const atFailure = (error: unknown) => log.debug({ err: error }, 'a retired hub connection did not close cleanly');
+    await client.close().catch(atFailure);
   }
 
   async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {
@@ -64,9 +61,9 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {
       const refusal = sendRefusalOf(error as Error);
-      if (isBusy(refusal)) use = use === 'none' ? 'refused' : use;
-      else if (refusal.kind !== 'connection') use = 'good';
       if (refusal.kind === 'connection') onEnd();
+      else if (refusal.reason !== 'throttled' && refusal.reason !== 'not_taken') use = 'good';
+      else if (use === 'none') use = 'refused';
       return refusal;
     } finally {
       usedAt = performance.now();
@@ -79,7 +76,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
      * @throws TooLate, or the error of the SDK's client
      */
     async connected() {
-      if (!isOpen) await within(opened, answerWithinMs);
+      await within(opened, answerWithinMs);
       if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
@@ -88,16 +85,16 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
      * @param onSent called when the send begins, which may be after a wait for the link
      */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
-      if (attached !== undefined && !isAttached) {
-        await attached;
-        isAttached = true;
-      }
-      if (isClosed) return closed; // the SDK's client would connect again by itself, and never be closed (SDK trap)
+      if (attached !== undefined && !isAttached) await attached;
+      if (isClosed) return unreachable; // the SDK's client would connect again by itself, and never be closed (SDK trap)
       onSent?.();
       const sent = pendingSends.follow(outcomeOf(reply));
-      attached ??= within(sent, linkWithinMs).catch(() => undefined);
+      attached ??= endsWithin(sent, linkWithinMs).then(() => {
+        isAttached = true;
+      });
       return sent;
     },
+    isOpen: () => isOpen,
     /** Whether it must be replaced because of its age, or of its unsettled sends. */
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
     /**
@@ -116,14 +113,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   };
 }
 
-const isBusy = ({ reason }: SendRefusal): boolean => reason === 'throttled' || reason === 'not_taken';
-
-interface PendingSend {
-  readonly number: number;
-  /** Timer ticks since it was sent, or since an earlier one was settled. */
-  looks: number;
-  expire: () => void;
-}
+const looksInTime = 8;
 
 interface PendingSendsOptions {
   /** How long the hub may take, from when it settled an earlier send. */
@@ -134,24 +124,23 @@ interface PendingSendsOptions {
   onIdle(): void;
 }
 
-const looksInTime = 8;
-
 /**
  * The sends on one link that the hub has not settled. A hub that throttles settles sends late and in order, and loses none (fact
  * c2d.rate); so the time-out of a send starts again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of
  * this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
-  /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */
-  const awaited = new Set<PendingSend>();
-  const late = new Set<PendingSend>();
+  /** In order of sending; `looks`: timer ticks since it was sent, or since an earlier one was settled. */
+  const unsettled = new Set<{ readonly number: number; looks: number; expire(): void }>();
+  /** Those of them that a caller waits for: not after their time-out. */
+  let awaited = 0;
   let sent = 0;
   let lowestSettled = Number.POSITIVE_INFINITY;
   let silentLooks = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function look() {
-    for (const pending of awaited) {
+    for (const pending of unsettled) {
       pending.looks = pending.number > lowestSettled ? 0 : pending.looks + 1;
       if (pending.looks > looksInTime) pending.expire();
     }
@@ -160,38 +149,33 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
     if (silentLooks > 2 * looksInTime) onSilence();
   }
 
-  function stopIfIdle() {
-    if (awaited.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-    onIdle();
-  }
-
-  function oldestOf([pending]: Iterable<PendingSend>): number {
-    return pending?.number ?? sent;
-  }
-
   return {
     /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
     follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined> {
-      const pending: PendingSend = { number: sent, looks: 0, expire() {} };
+      const number = sent;
       sent += 1;
-      awaited.add(pending);
+      awaited += 1;
       timer ??= setInterval(look, answerWithinMs / looksInTime).unref();
       return new Promise((resolve) => {
-        pending.expire = () => {
-          awaited.delete(pending);
-          late.add(pending);
-          resolve({ kind: 'later', reason: 'unanswered', late: send });
-          stopIfIdle();
+        let isAwaited = true;
+        const end = (outcome: SendRefusal | undefined) => {
+          if (!isAwaited) return;
+          isAwaited = false;
+          awaited -= 1;
+          resolve(outcome);
+          if (awaited > 0) return;
+          clearInterval(timer);
+          timer = undefined;
+          onIdle();
         };
+        const expire = () => end({ kind: 'later', reason: 'unanswered', late: send });
+        const pending = { number, looks: 0, expire };
+        unsettled.add(pending);
         void send.then((outcome) => {
           silentLooks = 0;
-          lowestSettled = Math.min(lowestSettled, pending.number);
-          late.delete(pending);
-          if (!awaited.delete(pending)) return;
-          resolve(outcome);
-          stopIfIdle();
+          lowestSettled = Math.min(lowestSettled, number);
+          unsettled.delete(pending);
+          end(outcome);
         });
       });
     },
@@ -199,12 +183,15 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
      * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
      * many (SDK trap).
      */
-    span: () => sent - Math.min(oldestOf(late), oldestOf(awaited)),
+    span(): number {
+      for (const { number } of unsettled) return sent - number;
+      return 0;
+    },
     /** Whether a caller of `follow` still waits. */
-    areAwaited: () => awaited.size > 0,
+    areAwaited: () => awaited > 0,
     /** Resolves all as `unanswered`. */
     expire() {
-      for (const pending of awaited) pending.expire();
+      for (const pending of unsettled) pending.expire();
     },
   };
 }

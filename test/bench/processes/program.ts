@@ -12,6 +12,7 @@ import { withConstants } from '../../support/processes.ts';
 import type { Environment } from '../programs/environment.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 import type { StageDescription } from './methodsStage.ts';
+import { serviceV8 } from './serviceV8.ts';
 
 /** What a process has used, read from /proc (Linux), so that it is not disturbed by being measured. */
 
@@ -92,7 +93,7 @@ export async function startProgram(
   const began = performance.now();
   const service = imageCommand(build, 'Dockerfile');
   const ofBench = [launcher, programFile(program)];
-  const code = hasParent ? [...(isService ? service.slice(0, -1) : []), ...ofBench] : service;
+  const code = hasParent ? [...(isService ? [...service.slice(0, -1), ...serviceV8] : []), ...ofBench] : service;
   const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
     cwd: directory,
     stdio: hasParent ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],

@@ -1,10 +1,9 @@
-import '../../../src/programs/v8Flags.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
 import type { Metrics } from '../../../src/observing/exposition.ts';
 import { createMeter, type Meter } from '../../../src/observing/meter.ts';
 import { runProgram } from '../../../src/programs/program.ts';
 import { startService } from '../../../src/programs/service.ts';
-import { configDirectory, readSettings } from '../../../src/settings/config.ts';
+import { readSettings } from '../../../src/settings/config.ts';
 
 /** The service, and its parent says whether it records metrics. */
 
@@ -40,7 +39,8 @@ process.on('disconnect', () => process.exit());
 
 await runProgram({
   name: 'The service',
+  usage: '',
   telemetryName: 'device-messaging',
-  readSettings: () => readSettings(process.env, configDirectory),
+  readSettings,
   start: (settings, log, instance, traces) => startService(settings, log, instance, traces, metrics),
 });

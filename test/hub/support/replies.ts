@@ -11,5 +11,5 @@ const defaults = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
 export function repliesOver(send: () => Promise<unknown>, changed: Partial<typeof defaults> = {}, meter?: Meter) {
   const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send };
   const newClient = () => client as unknown as Client;
-  return createReplies({ ...defaults, ...changed }, newClient, silence, untold, meter);
+  return createReplies({ ...defaults, ...changed, newClient, log: silence, troubles: untold, meter });
 }

@@ -18,16 +18,13 @@ interface ReplyingOptions extends Partial<Omit<SenderOptions, 'sendQueue'>> {
 /** The sender as the service has it, but for what a test says otherwise. */
 export function senderOver(sendOnce: SenderOptions['sendOnce'], options: ReplyingOptions = {}) {
   const { maxInFlight = 256, ceiling = Number.POSITIVE_INFINITY, answerWithinMs = 10_000, ...rest } = options;
-  const now = () => performance.now();
-  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
   return createSender({
     sendOnce,
-    sendQueue: createSendQueue({ rateLimit, maxInFlight }),
+    sendQueue: createSendQueue(createRateLimit(ceiling, answerWithinMs), maxInFlight),
     maxWaitMs: 60_000,
     answerWithinMs,
     troubles: untold,
     random: () => 0.5,
-    now,
     ...rest,
   });
 }

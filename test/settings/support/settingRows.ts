@@ -81,7 +81,7 @@ export const ofService = (places: Places): SettingRows => ({
   ],
   DELIVERY_MAX_BYTES: ['90000000', ['createBudget 0.maxBytes', 90_000_000], ['createBudget 0.maxBytes', 45_000_000]],
   DELIVERY_DRAIN_SECONDS: ['33', ['createConsumer 0.drainMs', 33_000], ['balanceLimits 1', 33_000]],
-  REPLIES_SENDS_PER_MINUTE: ['120', ['createRateLimit 0.ceiling', 2]],
+  REPLIES_SENDS_PER_MINUTE: ['120', ['createRateLimit 0', 2]],
   REPLIES_FULL_QUEUE_BYTES: ['34000000', ['createBudget 0.sleepingBytes', 34_000_000]],
   DATA_DIRECTORY: [
     places.directory,
@@ -239,7 +239,7 @@ export const constantsOfService: Receivers = [
   ['balanceLimits 0', 30_000],
   ['createStandstillWatch 0', 15_000],
   ['quarantineOfPartition 0.mostSuspects', 251],
-  ['createSendQueue 0.maxInFlight', 256],
+  ['createSendQueue 1', 256],
   ['createSender 0.maxWaitMs', 60_000],
   ['createSender 0.answerWithinMs', 10_000],
   ['createDeadLetters 0.limits.deviceLetters', 1_000],
