@@ -102,7 +102,7 @@ export async function startFrontDoor(
     invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
-  const server = createServer({ handler, contract: contract(), tls, log });
+  const server = createServer({ handler, contract, tls, log });
   const certificate = watchCertificate(methods, tls, telling, (changed) => {
     if (server.server instanceof TlsServer) server.server.setSecureContext(secureOptions(changed));
   });

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { InvocableObject } from '../backends/objectOnBehalf.ts';
 import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { nearest } from '../protocol/nearest.ts';
 import { listed, quoted } from '../protocol/rejection.ts';
-import { timeoutRange } from './contract.ts';
+import { type Invocation, timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
-import type { Invocation } from './requestBody.ts';
 
 /** The receiver of an invocation (M5). */
 export interface Route {
@@ -23,11 +23,8 @@ export interface Route {
 /** A request of a caller who may invoke the method. */
 export interface AuthorizedRequest {
   readonly course: InvocationCourse;
+  readonly object: Pick<InvocableObject, 'objectId' | 'type'>;
   readonly route: Route;
-  /** As the information model spells it. */
-  readonly objectId: string;
-  /** Type reference of the object. */
-  readonly type: string;
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** For all look-ups before the call to the hub. */
@@ -51,7 +48,8 @@ export function createInvoke(options: InvokeOptions): Invoke {
   const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
 
   return async (request, body) => {
-    const { course, objectId, route, claims, deadline } = request;
+    const { course, route, claims, deadline } = request;
+    const { objectId } = request.object;
     const { fields, span } = course;
     const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
@@ -94,7 +92,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
  * @throws Rejection, Abandoned
  */
 async function declarationFor(
-  { course, route, type, deadline }: AuthorizedRequest,
+  { course, object: { type }, route, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<MethodDeclaration> {
   const { correlationId, model, method } = course.fields;

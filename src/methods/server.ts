@@ -11,9 +11,8 @@ import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { Certificate } from '../access/certificate.ts';
 import type { LogLines } from '../observing/log.ts';
-import { correlationForm } from './contract.ts';
+import { correlationForm, isContinue } from './contract.ts';
 import { errorsOf, Failure, failureFrom } from './failure.ts';
-import { isContinue } from './requestBody.ts';
 import type { RequestHandler } from './requestHandler.ts';
 
 interface ServerOptions {
