@@ -21,6 +21,11 @@ const ofModel = keysOf([
 /** Called with each element of an answer as it is read. What it throws ends the reading. */
 type Take = (element: Json) => void;
 
+/** Reads the result of each related model, and covers their texts. */
+interface RelatedReading extends Pick<AnswerReading<Json>, 'cover'> {
+  readonly take: Take;
+}
+
 export type InformationModel = ReturnType<typeof informationModel>;
 
 /** Object models and references. Request bodies are sent unchanged; object models keep the backend's own text. */
@@ -57,7 +62,6 @@ export function informationModel(send: Send) {
      * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
      * @param objectId goes into the path; the body may then have none
      * @param wasThere the model existed before this call, so that this call cannot have created it
-     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
     async createModel(
@@ -65,12 +69,12 @@ export function informationModel(send: Send) {
       body: string,
       objectId?: string,
       wasThere = false,
-      takeRelated?: Take,
+      related?: RelatedReading,
     ): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
-      const { value, refusal, lost } = await send({ ...request, read: withRelated(takeRelated) });
+      const { value, refusal, lost } = await send({ ...request, read: withRelated(related) });
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
@@ -83,12 +87,11 @@ export function informationModel(send: Send) {
     /**
      * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
      * content and the next version counts as replaced by this call.
-     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 when another version is stored
      */
-    async replaceModel(objectId: string, model: string, body: string, takeRelated?: Take): Promise<Json> {
+    async replaceModel(objectId: string, model: string, body: string, related?: RelatedReading): Promise<Json> {
       const request = { operation: 'replace object model', method: 'PUT', path: at(objectId, model), body } as const;
-      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(takeRelated) });
+      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(related) });
       if (!refusal) return value;
       if (!lost) throw refusal;
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
@@ -157,9 +160,10 @@ const objectModel: AnswerReading<Json> = {
 
 const ofRelated = keysOf(['model', 'success', 'code', 'details', 'created']);
 
-const withRelated = (take: Take = () => {}): AnswerReading<Json> => ({
+const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerReading<Json> => ({
   ...objectModel,
   elements: { key: 'relatedModels', keys: ofRelated, take },
+  cover,
 });
 
 // Whether a request whose response was lost took effect (B4).

@@ -59,6 +59,8 @@ export interface AnswerReading<T> {
   readonly elements?: Elements;
   /** Throws when the answer is not as expected. */
   result(answer: Json): T;
+  /** Called afterwards: removes what must not be passed on from the texts that were kept. */
+  readonly cover?: ((redacted: (words: string) => string) => void) | undefined;
 }
 
 /** Reads the members of a schema. */
@@ -122,7 +124,9 @@ export function createSending(backend: Backend): (call: Call) => Send {
     }
     if (status >= 300) throw incident(operation, `HTTP ${status}`, status);
     try {
-      return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
+      const value = (read && (await readAnswer(data, read))) as T;
+      read?.cover?.((words) => redact(words, token, body, words.length));
+      return { value, refusal: undefined, lost };
     } catch (error) {
       if (error instanceof Rejection) throw error;
       // What the reader says of an answer is its own text, and quotes none.

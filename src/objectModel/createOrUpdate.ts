@@ -96,7 +96,7 @@ export async function createOrUpdate(
       try {
         const text = withMember(body, 'version', at.version);
         const related = createRelatedModels(limits);
-        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related.take);
+        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related);
         return registered(replaced, false, related);
       } catch (error) {
         if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
@@ -113,16 +113,16 @@ function create(
   { generation, identity, body }: Registration,
   ownerId: string,
   wasThere: boolean,
-  { take }: RelatedModels,
+  related: RelatedModels,
   { informationModel }: BoundBackends,
 ) {
   const { objectId, derivedId, model } = identity;
   if (generation === 'V2') {
     const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-    return informationModel.createModel(ownerId, text, undefined, wasThere, take);
+    return informationModel.createModel(ownerId, text, undefined, wasThere, related);
   }
   const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
-  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, take);
+  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, related);
 }
 
 async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readable } from '../backends/refusal.ts';
 import { integerIn, isGuid } from '../protocol/fields.ts';
 import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
@@ -104,6 +105,15 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
         throw answerTooLarge(`the results of related models have more than ${mostCharacters} characters`);
       results.push(result);
       if (success && created) createdModels.push(model);
+    },
+    /** All details at once: to find values of the body in them takes a pass over it. */
+    cover(redacted: (words: string) => string): void {
+      if (results.every(({ details }) => details === '')) return;
+      const covered = redacted(results.map(({ details }) => details).join('\0')).split('\0');
+      for (const [index, result] of results.entries()) {
+        const [words = '', isKnown] = [covered[index], covered.length === results.length]; // a value may have a zero
+        result.details = isKnown ? readable(words, Number.POSITIVE_INFINITY) : result.details && '…';
+      }
     },
   };
 }

@@ -172,7 +172,7 @@ describe('the information model', () => {
     const answer = JSON.stringify({ ...model, relatedModels: [{ model: 'a' }, { model: 'b' }] });
     const informationModel = clientOf([{ call: 'POST /object?owner=p1', reply: [201, answer] }]);
     const related: string[] = [];
-    await informationModel.createModel('p1', '{}', undefined, false, ({ text }) => void related.push(text));
+    await informationModel.createModel('p1', '{}', undefined, false, { take: ({ text }) => void related.push(text) });
     expect(related).toEqual(['{"model":"a"}', '{"model":"b"}']);
   });
 });
