@@ -15,7 +15,7 @@ import type { BackendState } from './circuit.ts';
 import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
-import { type Call, createSendAsCaller, createSending } from './sending.ts';
+import { type Call, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
@@ -143,7 +143,7 @@ export function createMethodBackends(
 
   return {
     /** With the caller's token. */
-    readObject: createObjectReader(createSendAsCaller(informationModel)),
+    readObject: createObjectReader(informationModel),
     /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),

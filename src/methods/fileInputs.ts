@@ -43,10 +43,8 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
   function blobName(name: string, claims: FileInputsRequest['claims']): string {
     if (tenantClaim === '') return name;
     const folder = tenantFolder(claims, tenantClaim);
-    if (folder === undefined) {
-      throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
-    }
-    return `${folder}/${name}`;
+    if (folder !== undefined) return `${folder}/${name}`;
+    throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
   }
 
   function fileFrom(input: string, result: SignResult): SignedFile {

@@ -44,9 +44,13 @@ interface InvokeOptions {
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
-export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
-
+export function createInvoke({
+  backends,
+  directMethods,
+  recordOutcome,
+  fileInputs,
+  edgeModule,
+}: InvokeOptions): Invoke {
   return async (request, body) => {
     const { course, route, claims, deadline } = request;
     const { objectId } = request.object;
@@ -61,12 +65,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     const files = await course.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
-      correlationId,
-      objectId,
-      model,
-      target,
-      method,
-      timeout,
+      ...{ correlationId, objectId, model, target, method, timeout },
       ...(inputs !== undefined && { input }),
       ...(files !== undefined && { files }),
     };

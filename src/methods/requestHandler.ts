@@ -59,7 +59,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
       const [reason, detail] = refusals[result.status];
       throw new Failure(reason, detail);
     }
-    accepted.add(hash);
+    accepted.set(hash, true);
     const lookUpMs = performance.now() - askedAt;
     const claims = claimsOf(token);
     fields.caller = callerOf(claims);

@@ -1,5 +1,5 @@
 import type { BoundBackends } from '../backends/backends.ts';
-import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import { isMarked, isNamed, objectOf, type Reference } from '../backends/informationModel.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
 import { inOrder } from '../concurrency/waiting.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';

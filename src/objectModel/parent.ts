@@ -8,7 +8,7 @@ import {
   ofReference,
   type Reference,
   targetOf,
-} from '../backends/reference.ts';
+} from '../backends/informationModel.ts';
 import { type Json, keysOf, memberOf, parseJson, pickSmall, withMember, withReplaced } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCreatedBy, isReplacedBy, saysTheSame } from '../../src/backends/informationModel.ts';
-import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
+import {
+  attributesOf,
+  isCreatedBy,
+  isMarked,
+  isNamed,
+  isReplacedBy,
+  objectOf,
+  saysTheSame,
+} from '../../src/backends/informationModel.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { keysOf, parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
