@@ -6,20 +6,13 @@ import { Rejection, shortened } from '../protocol/rejection.ts';
 import { maxReplyBytes } from '../protocol/reply.ts';
 
 /** What is kept of a stored object model: its text may be large (R6). */
-export interface ModelIdentity {
-  readonly objectId: string;
-  readonly model: string;
-  readonly type: unknown;
-  /** As JSON text: it may exceed a JavaScript number. */
-  readonly version: string;
-  readonly ownerId: string | undefined;
-}
+export type ModelIdentity = ReturnType<typeof locate>;
 
 /**
- * Reads the members that identify a stored object model.
+ * Reads the members that identify a stored object model; the version as JSON text: it may exceed a JavaScript number.
  * @throws Error when a mandatory member is missing
  */
-export function locate(stored: Json): ModelIdentity {
+export function locate(stored: Json) {
   const { objectId, model, type, ownerId } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId']);
   const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
@@ -42,24 +35,16 @@ export function versionOf(stored: Json): bigint {
 }
 
 /** The object model after the request. */
-export interface RegisteredModel {
-  readonly objectId: string;
-  readonly model: string;
-  /** Whether this request created it. */
-  readonly created: boolean;
-  /** See `pathOf`. */
-  readonly path: string | undefined;
-  /** The information model's own text of it, without the results of related models; see `keptOf`. */
-  readonly text: Buffer;
-  readonly relatedModels: RelatedModel[];
-  /** Related models that this request created. */
-  readonly createdModels: readonly string[];
-}
+export type RegisteredModel = ReturnType<typeof registered>;
 
-/** @param related the results of related models in the same answer */
-export function registered(stored: Json, created: boolean, related?: RelatedModels): RegisteredModel {
+/**
+ * @param created by this request
+ * @param related the results of related models in the same answer
+ */
+export function registered(stored: Json, created: boolean, related?: RelatedModels) {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
+  /** The information model's own text of it, without the results of related models. */
   const text = keptOf(withoutMember(stored, 'relatedModels'));
   return { objectId, model, created, path: pathOf(stored), text, relatedModels, createdModels };
 }
