@@ -245,7 +245,6 @@ function normal(number: string): string {
 
 /** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
 export type Reference = Json;
-
 /** The keys to find in a reference. */
 export const ofReference = keysOf(['name', 'to', 'attributes']);
 const ofTarget = keysOf(['objectId', 'model']);

@@ -83,10 +83,7 @@ export function createObjectReader(backend: Backend) {
     }
   }
 
-  /**
-   * @throws Rejection timeout_exceeded
-   * @throws Cancelled
-   */
+  /** @throws Rejection timeout_exceeded, Cancelled */
   return async (objectId: string, model: string, caller: Caller): Promise<ObjectResult> => {
     const response = await send(path`/objects/${objectId}/models/${model}`, caller);
     if (response === undefined) return unavailable('is unavailable');

@@ -12,20 +12,14 @@ import openapi from './openapi.json' with { type: 'json' };
 
 /** The contract of the front door (M1): docs/contracts/methods.openapi.yaml, as JSON. */
 export const contract: object = openapi;
-
 const { minimum: min, maximum: max } = openapi.components.schemas.Invocation.properties.timeout;
-
 /** In seconds; the range is that of the hub (M3). */
 export const timeoutRange = { min, max, default: 30 } as const;
-
 const timeoutRule = `timeout must be whole seconds from ${min} to ${max}`;
-
 /** Of correlation ids: safe in headers, log lines and payloads. */
 export const correlationForm = new RegExp(openapi.components.headers['X-Correlation-Id'].schema.pattern);
-
 /** The payload limit (M3) with as much again for white space and escapes. */
 const maxBodyBytes = 256 * 1024;
-
 /** For a body, from the end of the look-up on (M14). */
 const bodySeconds = 10;
 
@@ -62,8 +56,7 @@ export const isContinue = (expect: string | undefined): boolean => expect?.trim(
 /**
  * The bytes of a body. After a failure it is not read any further.
  * @param ended aborted when the bytes are no longer needed
- * @throws Failure too_large, request_timeout; invalid_request when the caller has gone
- * @throws Cancelled
+ * @throws Failure too_large, request_timeout; invalid_request when the caller has gone; Cancelled
  */
 export async function receiveBody(body: Readable, ended: AbortSignal): Promise<Buffer> {
   const joined = createJoined();

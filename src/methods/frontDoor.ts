@@ -80,7 +80,7 @@ export async function startFrontDoor(
   const backendLog = withFields(log, { part: 'backends' });
   const secrets = () => secretsOf(settings);
   const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
-  const backends = createMethodBackends(settings.backends, backendLog, secrets, amounts, meter, access, room);
+  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter, room });
   const hubAccess = createHubAccess(directMethods, isSecret(service), log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
@@ -176,7 +176,6 @@ interface DrainOptions {
 
 /** For the last answers to arrive, those to what is aborted among them. */
 const answerMs = 500;
-
 /** After it, for the log lines of requests whose connections were closed. */
 const linesMs = 250;
 

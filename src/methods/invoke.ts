@@ -31,8 +31,7 @@ export interface AuthorizedRequest {
   readonly deadline: Deadline;
 }
 
-/** @throws Failure, Rejection or Abandoned */
-export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
+export type Invoke = ReturnType<typeof createInvoke>;
 
 interface InvokeOptions {
   readonly backends: Pick<MethodBackends, 'lineageOf'>;
@@ -44,14 +43,9 @@ interface InvokeOptions {
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
-export function createInvoke({
-  backends,
-  directMethods,
-  recordOutcome,
-  fileInputs,
-  edgeModule,
-}: InvokeOptions): Invoke {
-  return async (request, body) => {
+export function createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }: InvokeOptions) {
+  /** @throws Failure, Rejection or Cancelled */
+  return async (request: AuthorizedRequest, body: Invocation): Promise<MethodResult> => {
     const { course, route, claims, deadline } = request;
     const { objectId } = request.object;
     const { fields, span } = course;
@@ -87,8 +81,7 @@ export function createInvoke({
 
 /**
  * The declaration of the method that is invoked, from the type registry (M4).
- * @throws Failure type_not_found, method_not_found, backend_unavailable
- * @throws Rejection, Abandoned
+ * @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled
  */
 async function declarationFor(
   { course, object: { type }, route, deadline }: AuthorizedRequest,
@@ -116,8 +109,8 @@ async function declarationFor(
     throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
   }
   const declaration = declarationIn(lineage, method);
-  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
-  return declaration;
+  if (declaration !== undefined) return declaration;
+  throw new Failure('method_not_found', notDeclared(type, method, lineage));
 }
 
 /** Most names that a misspelt one is compared with. */

@@ -11,7 +11,6 @@ interface Limits {
 
 /** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
 const lookUpsPerInvocation = 4;
-
 export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
 
 /**
@@ -102,7 +101,6 @@ function createCounts() {
 
 /** Long enough for a caller that was refused and asks again after `Retry-After`. */
 const recentMs = 10_000;
-
 /** About 300 bytes each. A device that is forgotten counts as not asked for. */
 const mostDevices = 10_000;
 
@@ -124,4 +122,5 @@ function createRecentCallers(): (device: string, caller: string) => boolean {
  * Tokens that the information model has recently accepted, as hashes of about 200 bytes. This gives no right: requests with a known token are
  * only looked up before others (M14).
  */
-export const createAcceptedTokens = () => new LRUCache<string, true>({ max: 10_000, ttl: 600_000, ttlResolution: 0, perf: performance });
+export const createAcceptedTokens = () =>
+  new LRUCache<string, true>({ max: 10_000, ttl: 600_000, ttlResolution: 0, perf: performance });

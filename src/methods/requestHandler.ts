@@ -25,7 +25,6 @@ interface RequestHandlerOptions {
 const lookUpSeconds = 10;
 /** Characters of an object's path in the log: the information model may give it tens of thousands. */
 const maxLoggedPath = 256;
-
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 
 /** From a request of the HTTP interface to the call to the hub. */

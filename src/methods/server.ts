@@ -24,9 +24,7 @@ interface ServerOptions {
 
 /** A model identifier of 256 characters, percent-encoded. */
 const maxSegmentLength = 3 * 4 * 256;
-
 const path = '/objects/:objectId/models/:model/methods/:method';
-
 type Parameters = Readonly<Record<'objectId' | 'model' | 'method', string>>;
 
 /** The HTTP interface (M1). Does not listen yet. */

@@ -37,9 +37,7 @@ export interface WalkLimits {
 
 /** With the backend's own text of it; see `keptOf`. */
 type CollectedModel = WantedModel & { readonly text: Buffer };
-
 const together = 8;
-
 /** Texts that each walk may keep without further room. */
 export const bytesBeforeRoom = 64 * 1024;
 

@@ -47,10 +47,7 @@ export interface AnswerLimits {
 
 const mostRaces = 5;
 
-/**
- * Creates the object model, or updates it, after claiming it if it has no owner (A1).
- * @throws Rejection
- */
+/** Creates the object model, or updates it, after claiming it if it has no owner (A1). @throws Rejection */
 export async function createOrUpdate(
   registration: Registration,
   backends: BoundBackends,

@@ -14,7 +14,6 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { WalkLimits } from './collect.ts';
 
 type Source = Readonly<Record<'objectId' | 'model', string>>;
-
 type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
 
 /**

@@ -58,7 +58,6 @@ export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
 type RelatedModel = z.infer<typeof relatedModels>[number];
-
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
@@ -104,7 +103,6 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
 }
 
 export type RelatedModels = ReturnType<typeof createRelatedModels>;
-
 const members = ['model', 'success', 'code', 'created'] as const;
 
 /** More than is read of an answer (R6). */
