@@ -166,7 +166,10 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
       body: { objectId: pumpId, ...body, name: 'feed pump seven' },
       backend: forPump(absent, {
         call: create,
-        reply: [201, pumpAnswer({ relatedModels: [quoting, ''].map((details) => ({ ...failedWith(details), created: false })) })],
+        reply: [
+          201,
+          pumpAnswer({ relatedModels: [quoting, ''].map((details) => ({ ...failedWith(details), created: false })) }),
+        ],
       }),
       ack: { ...ok, relatedModels: [failedWith('the settings of … are at …'), failedWith('')] },
     },
