@@ -65,9 +65,7 @@ export function createBackend(options: BackendOptions) {
   const name = backendNames[backend];
   const { attemptTimeoutMs, maxAnswerBytes, circuitFailures: failures } = settings;
   const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, { ...settings, room });
-  const attemptWith = (tokens: Pick<TokenSource, 'renew'>) =>
-    createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
-  const attempt = attemptWith(tokens);
+  const attempt = createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
   const calls = createCallRecords(backend, url, meter);
   const accessFields = { backend: name };
   let isRefused = false;
@@ -111,7 +109,7 @@ export function createBackend(options: BackendOptions) {
   }
 
   return {
-    ...{ name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, attemptWith, calls, bulkhead, circuit, log, redact },
+    ...{ name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, calls, bulkhead, circuit, log, redact },
     retries: { circuit: { ...circuit, state }, backOff: createBackOff(random) },
 
     /** Reports the outcome of an attempt to the circuit (B5). @param timeoutMs limit of the attempt */
@@ -181,9 +179,9 @@ interface AttemptOptions {
 
 /**
  * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
- * The 401 stays the answer when there is no other token.
+ * The 401 stays the answer when there is no other token. A caller's own token comes with what renews it.
  */
-export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: AttemptOptions) {
+export function createAttempt({ adapter, maxAnswerBytes, tokens: own, name }: AttemptOptions) {
   // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
   const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
     adapter({
@@ -202,6 +200,7 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: Attempt
     token: string,
     timeoutMs: number,
     deadline: Deadline,
+    tokens = own,
   ): Promise<HttpResponse | TransportFailure> => {
     try {
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);

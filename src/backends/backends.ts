@@ -15,13 +15,12 @@ import type { BackendState } from './circuit.ts';
 import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
-import { type Call, createSendAsCaller, createSending } from './sending.ts';
+import { type Call, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
 export type BackendName = keyof typeof probes;
-
 /** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
@@ -48,7 +47,7 @@ interface BackendOptions {
   readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
   /** To remove from the texts of backends; those for the backends when omitted. */
   readonly secrets?: SecretList;
-  /** For the log while something is wrong: how much waits. */
+  /** For the log while something is wrong: how much waits, or is in progress. */
   readonly amounts?: (() => object) | undefined;
   /** For large answers of all backends; they are charged nowhere when omitted. */
   readonly room?: ReadingRoom | undefined;
@@ -125,17 +124,8 @@ export function createBackends(
 
 export type MethodBackends = ReturnType<typeof createMethodBackends>;
 
-/** The backend calls of the front door (M2). @param amounts for the log while something is wrong: how much is in progress */
-export function createMethodBackends(
-  settings: CommonSettings,
-  log: LogLines,
-  secrets: SecretList,
-  amounts: () => object,
-  meter: Meter = noMeter,
-  access?: BackendOptions['access'],
-  room?: ReadingRoom,
-) {
-  const options = { access, secrets, amounts, meter, room };
+/** The backend calls of the front door (M2). */
+export function createMethodBackends(settings: CommonSettings, log: LogLines, options: BackendOptions = {}) {
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeMethods>('types');
   const informationModel = open('informationModel', settings.informationModelUrl);
@@ -143,7 +133,7 @@ export function createMethodBackends(
 
   return {
     /** With the caller's token. */
-    readObject: createObjectReader(createSendAsCaller(informationModel)),
+    readObject: createObjectReader(informationModel),
     /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),

@@ -27,8 +27,7 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
      * Undefined when the caller may start at once. A caller that has entered must call `leave`.
      * @param waitingFor words for `details`
      * @param onOutage called when the circuit is open
-     * @throws Rejection timeout_exceeded
-     * @throws Cancelled
+     * @throws Rejection timeout_exceeded, Cancelled
      */
     enter: (deadline: Deadline, waitingFor: () => string, onOutage: () => void) =>
       circuit.state() === 'closed' && all.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
@@ -85,8 +84,7 @@ export function createSemaphore(count: number) {
     /**
      * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
      * @param waitingFor words for `details`
-     * @throws Rejection timeout_exceeded
-     * @throws Cancelled
+     * @throws Rejection timeout_exceeded, Cancelled
      */
     async acquire(deadline: Deadline, waitingFor: string, goesFirst = false): Promise<void> {
       const { waiters } = goesFirst ? first : rest;

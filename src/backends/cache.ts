@@ -21,7 +21,6 @@ function set<T>(own: DeviceEntries<T>, key: string, entry: CacheEntry<T> | undef
 
 /** Of each cache of the service and the front door. */
 export const cacheEntries = 32_000;
-
 /** A usual entry has fewer. */
 export const entryBytes = 1024;
 
@@ -38,7 +37,6 @@ function memoryOf(value: unknown): number {
 
 /** The device, and how long it can wait for a look-up that another message has started. */
 type Asker = Pick<Call, 'deviceId' | 'deadline'>;
-
 export type Cache<T> = ReturnType<typeof createCache<T>>;
 
 /**

@@ -2,10 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { decimalOf } from 'telemetry/exactJson.ts';
 import { z } from 'zod';
 import { defaultModel, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import { type Json, type Keys, keysOf, parseJson, pickSmall, textIn } from '../protocol/json.ts';
+import {
+  isOneOf,
+  isText,
+  type Json,
+  type Keys,
+  keysOf,
+  memberOf,
+  parseJson,
+  pickSmall,
+  textIn,
+  valueIn,
+} from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { path } from './percentEncoding.ts';
-import { ofReference } from './reference.ts';
 import type { Refusal } from './refusal.ts';
 import type { AnswerReading, Send } from './sending.ts';
 
@@ -20,6 +30,11 @@ const ofModel = keysOf([
 
 /** Called with each element of an answer as it is read. What it throws ends the reading. */
 type Take = (element: Json) => void;
+
+/** Reads the result of each related model, and covers their texts. */
+interface RelatedReading extends Pick<AnswerReading<Json>, 'cover'> {
+  readonly take: Take;
+}
 
 export type InformationModel = ReturnType<typeof informationModel>;
 
@@ -57,7 +72,6 @@ export function informationModel(send: Send) {
      * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
      * @param objectId goes into the path; the body may then have none
      * @param wasThere the model existed before this call, so that this call cannot have created it
-     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
     async createModel(
@@ -65,12 +79,12 @@ export function informationModel(send: Send) {
       body: string,
       objectId?: string,
       wasThere = false,
-      takeRelated?: Take,
+      related?: RelatedReading,
     ): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
-      const { value, refusal, lost } = await send({ ...request, read: withRelated(takeRelated) });
+      const { value, refusal, lost } = await send({ ...request, read: withRelated(related) });
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
@@ -83,12 +97,11 @@ export function informationModel(send: Send) {
     /**
      * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
      * content and the next version counts as replaced by this call.
-     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 when another version is stored
      */
-    async replaceModel(objectId: string, model: string, body: string, takeRelated?: Take): Promise<Json> {
+    async replaceModel(objectId: string, model: string, body: string, related?: RelatedReading): Promise<Json> {
       const request = { operation: 'replace object model', method: 'PUT', path: at(objectId, model), body } as const;
-      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(takeRelated) });
+      const { value, refusal, lost } = await send({ ...request, expect: [404, 409], read: withRelated(related) });
       if (!refusal) return value;
       if (!lost) throw refusal;
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
@@ -157,9 +170,10 @@ const objectModel: AnswerReading<Json> = {
 
 const ofRelated = keysOf(['model', 'success', 'code', 'details', 'created']);
 
-const withRelated = (take: Take = () => {}): AnswerReading<Json> => ({
+const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerReading<Json> => ({
   ...objectModel,
   elements: { key: 'relatedModels', keys: ofRelated, take },
+  cover,
 });
 
 // Whether a request whose response was lost took effect (B4).
@@ -228,3 +242,60 @@ function normal(number: string): string {
   if (!Number.isSafeInteger(exponent)) return number;
   return `${number.startsWith('-') ? '-' : ''}${digits}e${exponent}`;
 }
+
+/** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
+export type Reference = Json;
+/** The keys to find in a reference. */
+export const ofReference = keysOf(['name', 'to', 'attributes']);
+const ofTarget = keysOf(['objectId', 'model']);
+
+/** Whether a reference has one of the names. @throws TypeError when it has no name */
+export function isNamed(names: ReadonlySet<string>): (reference: Reference) => boolean {
+  const keys = keysOf(names);
+  return (reference) => {
+    const name = reference.members.get('name');
+    if (!name || !isText(reference, 'name')) throw new TypeError('expected a reference with a name');
+    return isOneOf(reference, name, keys);
+  };
+}
+
+/** The object that a reference leads to, if it leads to its model of this id. @throws TypeError when it leads to no object model */
+export function objectOf(model: string): (reference: Reference) => string | undefined {
+  const models = keysOf([model]);
+  return (reference) => {
+    const to = memberOf(reference, 'to', ofTarget);
+    const name = to?.members.get('model');
+    if (!to || !name || !isText(to, 'model') || !to.members.has('objectId')) throw noTarget();
+    if (!isOneOf(to, name, models)) return undefined;
+    const objectId = valueIn(to, 'objectId');
+    if (!isGuid(objectId)) throw noTarget();
+    return objectId;
+  };
+}
+
+/** Object and model that a reference leads to; empty when it has none. */
+export const targetOf = (reference: Reference): Json => memberOf(reference, 'to', ofTarget) ?? parseJson('{}');
+
+const noTarget = () => new TypeError('expected a reference to an object model');
+
+/** @throws TypeError when they are no object */
+export function attributesOf(reference: Reference, keys?: Keys): Json {
+  const attributes = memberOf(reference, 'attributes', keys) ?? parseJson('{}');
+  if (!attributes.isObject) throw new TypeError('expected attributes to be an object');
+  return attributes;
+}
+
+/** Whether one of these attributes is `true`. */
+export function isMarked(reference: Reference, marks: Keys): boolean {
+  if (!reference.members.has('attributes')) return false;
+  return hasTrue(attributesOf(reference, marks));
+}
+
+/** Whether one of the members that were looked for is `true`. */
+export function hasTrue({ members, bytes }: Json): boolean {
+  for (const { start } of members.values()) if (bytes[start] === letterT) return true;
+  return false;
+}
+
+/** Of `true`: no other value begins with it. */
+const letterT = 0x74;

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import type { Course } from '../observing/observation.ts';
 import { isGuid } from '../protocol/fields.ts';
-import { path } from './percentEncoding.ts';
+import type { Backend, HttpResponse } from './backend.ts';
+import type { Deadline } from './deadline.ts';
+import { headerValue, path } from './percentEncoding.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
-import { type Caller, membersOf, readAnswer, type SendAsCaller } from './sending.ts';
+import { membersOf, readAnswer } from './sending.ts';
+import { staticToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */
@@ -25,41 +29,86 @@ export type ObjectResult =
       readonly retryAfter: string | undefined;
     };
 
-const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
+/** Of an invocation that is not authorized yet. */
+interface Caller {
+  readonly token: string;
+  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
+  readonly isKnown: boolean;
+  readonly correlationId: string;
+  /** The call is recorded in it, and belongs to its trace. */
+  readonly course: Course;
+  readonly deadline: Deadline;
+}
+
 const objectModel = membersOf(
   z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
 );
 
 /**
- * Reads an object model with the token of a caller: once, and never from a cache (M2, D45).
- * @param send to the information model
+ * Reads an object model with the token of a caller: once, never from a cache, and on the connections of the service's own calls (M2, D45).
+ * @param backend the information model
  */
-export const createObjectReader =
-  (send: SendAsCaller) =>
-  async (objectId: string, model: string, caller: Caller): Promise<ObjectResult> => {
-    const response = await send({ ...lookUp, path: path`/objects/${objectId}/models/${model}` }, caller);
+export function createObjectReader(backend: Backend) {
+  const { name, attemptTimeoutMs, attempt, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
+  const isOut = () => circuit.state() === 'open';
+
+  /** Undefined while the circuit is open. */
+  async function send(path: string, { token, isKnown, correlationId, course, deadline }: Caller) {
+    if (isOut()) return undefined;
+    const recorded = calls.begin(course, { operation: 'read object model', method: 'GET', path });
+    const source = staticToken(token);
+    const headers = {
+      'x-svc-operation': 'invoke',
+      'x-correlation-id': headerValue(correlationId),
+      traceparent: recorded.traceparent,
+    };
+    try {
+      await bulkhead.enterAsCaller(deadline, `the ${name}`, isKnown);
+      try {
+        if (isOut()) return undefined; // it may have opened during the wait
+        const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
+        recorded.sends();
+        const response = await attempt({ method: 'GET', path, headers }, token, timeoutMs, deadline, source);
+        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
+        recordOutcomeForCaller(response);
+        return response;
+      } finally {
+        bulkhead.leaveAsCaller();
+      }
+    } catch (error) {
+      recorded.failed(error);
+      throw error;
+    } finally {
+      recorded.ended();
+    }
+  }
+
+  /** @throws Rejection timeout_exceeded, Cancelled */
+  return async (objectId: string, model: string, caller: Caller): Promise<ObjectResult> => {
+    const response = await send(path`/objects/${objectId}/models/${model}`, caller);
     if (response === undefined) return unavailable('is unavailable');
     if (response instanceof TransportFailure) {
       const isTooLarge = response.fault === 'answer too large';
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
-    const { status, data, retryAfter, release } = response;
-    if (status === 200) return await objectIn(data, objectId, model).finally(release);
+    const { status, retryAfter } = response;
+    if (status === 200) return objectIn(response, objectId, model);
     if (status === 401 || status === 403 || status === 404) return { kind: 'refused', status };
     const isExpected = isPassing(status) || isOutage(status);
     const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
     return unavailable(problem, plainRetryAfter(retryAfter));
   };
+}
 
-async function objectIn(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
-  const found = await readAnswer(data, objectModel).catch(() => undefined);
+async function objectIn({ data, release }: HttpResponse, objectId: string, model: string): Promise<ObjectResult> {
+  const found = await readAnswer(data, objectModel)
+    .catch(() => undefined)
+    .finally(release);
   if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model)
     return unavailable('sent a response that is not the object model');
   return { kind: 'object', object: { ...found, path: found.path || undefined } };
 }
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  kind: 'unavailable',
-  problem,
-  retryAfter,
+  ...{ kind: 'unavailable', problem, retryAfter },
 });

@@ -15,8 +15,6 @@ export class Refusal extends Rejection {
   }
 }
 
-const maxTextLength = 300;
-
 /** No error needs more. A larger answer is not read. */
 const maxErrorBytes = 65_536;
 
@@ -59,10 +57,11 @@ function firstError(answer: Buffer): z.infer<typeof backendError> {
   }
 }
 
-function readable(text: string): string {
+/** A text of a backend on one line, without addresses, and cut. */
+export function readable(text: string, most = 300): string {
   const clean = text
     .replace(/\bhttps?:\/\/\S+/gi, '…')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim();
-  return clean.length <= maxTextLength ? clean : `${clean.slice(0, maxTextLength - 1).replace(/\p{Surrogate}$/u, '')}…`;
+  return clean.length <= most ? clean : `${clean.slice(0, most - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }

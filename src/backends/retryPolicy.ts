@@ -90,8 +90,7 @@ export function createRetries({ circuit, backOff }: RetriesOptions, deadline: De
 
     /**
      * Resolves when it is time to retry. The message's deadline may have passed by then.
-     * @throws Rejection timeout_exceeded
-     * @throws Cancelled
+     * @throws Rejection timeout_exceeded, Cancelled
      */
     async next(failure: string, retryAfter?: string): Promise<void> {
       const asked = retryAfterMs(retryAfter);

@@ -19,7 +19,7 @@ import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { createRetries, hidesEffect, isPassing, type Retries } from './retryPolicy.ts';
-import { NoAccessToken, staticToken } from './tokens.ts';
+import { NoAccessToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The device, the deadline and the course of the message that calls the backends. */
@@ -59,6 +59,8 @@ export interface AnswerReading<T> {
   readonly elements?: Elements;
   /** Throws when the answer is not as expected. */
   result(answer: Json): T;
+  /** Called afterwards: removes what must not be passed on from the texts that were kept. */
+  readonly cover?: ((redacted: (words: string) => string) => void) | undefined;
 }
 
 /** Reads the members of a schema. */
@@ -122,7 +124,9 @@ export function createSending(backend: Backend): (call: Call) => Send {
     }
     if (status >= 300) throw incident(operation, `HTTP ${status}`, status);
     try {
-      return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
+      const value = (read && (await readAnswer(data, read))) as T;
+      read?.cover?.((words) => redact(words, token, body, words.length));
+      return { value, refusal: undefined, lost };
     } catch (error) {
       if (error instanceof Rejection) throw error;
       // What the reader says of an answer is its own text, and quotes none.
@@ -246,61 +250,4 @@ export interface KeepingRoom {
    * @throws Cancelled, in the promise
    */
   takeAll(): Promise<void> | undefined;
-}
-
-/** Of an invocation that is not authorized yet. */
-export interface Caller {
-  readonly token: string;
-  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
-  readonly isKnown: boolean;
-  readonly correlationId: string;
-  /** The call is recorded in it, and belongs to its trace. */
-  readonly course: Course;
-  readonly deadline: Deadline;
-}
-
-type CallerRequest = Pick<CallRequest<unknown>, 'operation' | 'method' | 'path' | 'expect'>;
-
-export type SendAsCaller = ReturnType<typeof createSendAsCaller>;
-
-/**
- * Sends a request once with the token of a caller, without retries, on the connections of the service's own calls (M2). The
- * result is undefined while the circuit is open.
- * @throws Rejection timeout_exceeded
- * @throws Cancelled
- */
-export function createSendAsCaller(backend: Backend) {
-  const { name, attemptTimeoutMs, attemptWith, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
-  const isOut = () => circuit.state() === 'open';
-
-  return async (request: CallerRequest, { token, isKnown, correlationId, course, deadline }: Caller) => {
-    if (isOut()) return undefined;
-    const { method, path } = request;
-    const attempt = attemptWith(staticToken(token));
-    const recorded = calls.begin(course, request);
-    const headers = {
-      'x-svc-operation': 'invoke',
-      'x-correlation-id': headerValue(correlationId),
-      traceparent: recorded.traceparent,
-    };
-    try {
-      await bulkhead.enterAsCaller(deadline, `the ${name}`, isKnown);
-      try {
-        if (isOut()) return undefined; // it may have opened during the wait
-        const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
-        recorded.sends();
-        const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
-        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
-        recordOutcomeForCaller(response);
-        return response;
-      } finally {
-        bulkhead.leaveAsCaller();
-      }
-    } catch (error) {
-      recorded.failed(error);
-      throw error;
-    } finally {
-      recorded.ended();
-    }
-  };
 }

@@ -171,7 +171,6 @@ const answer = z.object({
 });
 
 const maxAnswerBytes = 64 * 1024;
-
 /** Of the client and its secret: RFC 6749 allows both. */
 const refusals: readonly number[] = [400, 401];
 

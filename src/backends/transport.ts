@@ -209,13 +209,10 @@ export function createJoined(most = Number.POSITIVE_INFINITY) {
 
 /** An answer of this size needs no room but its connection (R6). */
 export const usualAnswerBytes = 64 * 1024;
-
 /** The bytes as they come, and the copy that is read. */
 const perAnswerByte = 2;
-
 /** Of the reading room of the service and of the front door. */
 export const readingBytes = 32 * 1024 * 1024;
-
 type LargeAnswer = ReturnType<typeof createLargeAnswer>;
 
 /**

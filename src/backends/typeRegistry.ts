@@ -9,7 +9,6 @@ import { type AnswerReading, type Call, membersOf, type Send } from './sending.t
 
 /** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;
-
 const typeVersion = z.object({ typeId: z.string(), version: z.string() });
 const typeDefinition = typeVersion.extend({
   /** Includes those of the base types; missing when the registry does not resolve base types. */
@@ -143,7 +142,6 @@ const typeMethods = z.object({
     .transform((types) => types ?? []),
 });
 const declaring: AnswerReading<TypeMethods> = membersOf(typeMethods, pick);
-
 /** Most types that are read for one method, including the type of the object. */
 const maxTypes = 64;
 

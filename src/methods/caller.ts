@@ -13,13 +13,9 @@ export function bearerToken(header: string | undefined): string {
     throw new Failure('unauthorized', 'a bearer token is required: send the header Authorization: Bearer <token>');
   }
   const [, token] = bearerForm.exec(header) ?? [];
-  if (token === undefined) {
-    throw new Failure(
-      'unauthorized',
-      'the header Authorization must be the word Bearer, one space and a token (RFC 6750)',
-    );
-  }
-  return token;
+  if (token !== undefined) return token;
+  const detail = 'the header Authorization must be the word Bearer, one space and a token (RFC 6750)';
+  throw new Failure('unauthorized', detail);
 }
 
 /** The caller in the log: claims of an accepted token. */

@@ -1,195 +1,133 @@
-import { z } from 'zod';
-import { guid, modelId } from '../protocol/fields.ts';
-import { effects, failures } from '../protocol/vocabulary.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
+import { createDeadline } from '../backends/deadline.ts';
+import { createJoined } from '../backends/transport.ts';
+import type { RequestFields } from '../observing/invocationRecords.ts';
+import { isGuid, isModelId } from '../protocol/fields.ts';
+import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
+import { placeIn, quoted, Rejection } from '../protocol/rejection.ts';
+import { Failure } from './failure.ts';
+import openapi from './openapi.json' with { type: 'json' };
 
+/** The contract of the front door (M1): docs/contracts/methods.openapi.yaml, as JSON. */
+export const contract: object = openapi;
+const { minimum: min, maximum: max } = openapi.components.schemas.Invocation.properties.timeout;
 /** In seconds; the range is that of the hub (M3). */
-export const timeoutRange = { min: 5, max: 300, default: 30 } as const;
-
-export const timeoutRule = `timeout must be whole seconds from ${timeoutRange.min} to ${timeoutRange.max}`;
-
+export const timeoutRange = { min, max, default: 30 } as const;
+const timeoutRule = `timeout must be whole seconds from ${min} to ${max}`;
 /** Of correlation ids: safe in headers, log lines and payloads. */
-export const correlationForm = /^[!-~]{1,128}$/;
+export const correlationForm = new RegExp(openapi.components.headers['X-Correlation-Id'].schema.pattern);
+/** The payload limit (M3) with as much again for white space and escapes. */
+const maxBodyBytes = 256 * 1024;
+/** For a body, from the end of the look-up on (M14). */
+const bodySeconds = 10;
 
-type Schemas = Readonly<Record<string, object>>;
+const tooLarge = () => new Failure('too_large', 'the body has more than 262,144 bytes; a payload has at most 131,072');
+const invalid = (detail: string) => new Failure('invalid_request', detail);
 
-/** An object without other members. */
-const only = (properties: Schemas, required?: readonly string[], description?: string) => ({
-  type: 'object',
-  ...(description && { description }),
-  properties,
-  ...(required && { required }),
-  additionalProperties: false,
-});
+/** @throws Failure invalid_request */
+export function checkPath({ objectId, model, method }: RequestFields): void {
+  const invalid = (detail: string) => new Failure('invalid_request', detail);
+  if (!isGuid(objectId)) throw invalid('the object id in the path must be a GUID');
+  if (!isModelId(model)) throw invalid('the model in the path must be a model identifier');
+  if (!/^\P{C}{1,256}$/u.test(method)) {
+    throw invalid('the method in the path must have 1 to 256 characters and no control characters');
+  }
+}
+
+/** @throws Failure unsupported_media_type, too_large */
+export function checkBodyHeaders({
+  'content-type': type = '',
+  'content-encoding': encoding = 'identity',
+  'content-length': length = '0',
+}: IncomingHttpHeaders): void {
+  const unsupported = (detail: string) => new Failure('unsupported_media_type', detail);
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw unsupported('the body must be JSON: send the header Content-Type: application/json');
+  }
+  if (encoding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed');
+  if (Number(length) > maxBodyBytes) throw tooLarge();
+}
+
+/** Whether the caller sends the body only when it is asked for. */
+export const isContinue = (expect: string | undefined): boolean => expect?.trim().toLowerCase() === '100-continue';
+
+/**
+ * The bytes of a body. After a failure it is not read any further.
+ * @param ended aborted when the bytes are no longer needed
+ * @throws Failure too_large, request_timeout; invalid_request when the caller has gone; Cancelled
+ */
+export async function receiveBody(body: Readable, ended: AbortSignal): Promise<Buffer> {
+  const joined = createJoined();
+  let bytes = 0;
+  let take = (_: Buffer) => {};
+  const received = new Promise<Buffer>((resolve, reject) => {
+    const gone = () => {
+      if (!body.readableEnded) reject(invalid('the caller has disconnected'));
+    };
+    take = (piece) => {
+      bytes += piece.length;
+      if (bytes > maxBodyBytes) reject(tooLarge());
+      else joined.add(piece);
+    };
+    body.on('data', take);
+    body.once('end', () => resolve(joined.bytes()));
+    body.once('error', gone);
+    body.once('close', gone);
+    if (body.destroyed) gone();
+  });
+  try {
+    return await createDeadline(bodySeconds, ended).race(received, 'the body');
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    throw new Failure('request_timeout', `the body was not complete within ${bodySeconds} seconds`);
+  } finally {
+    body.off('data', take);
+    body.pause();
+  }
+}
 
 /** Body of an invocation (M3). */
-const invocation = only(
-  {
-    input: {
-      type: 'object',
-      description:
-        'Values by input name. The method must declare each input, and the value must fit its data type; inputs are optional. ' +
-        'An integer is within ±(2^53−1). What cannot be carried exactly is refused: repeated keys, numbers that overflow, ' +
-        'become 0 or become another whole number, half surrogate pairs. The value of a `file` is its name in the storage.',
-      additionalProperties: true,
-    },
-    timeout: {
-      type: 'integer',
-      description: `Time-out for the response of the device in seconds; default ${timeoutRange.default}. Look-ups before may take ten more.`,
-      minimum: timeoutRange.min,
-      maximum: timeoutRange.max,
-    },
-  },
-  undefined,
-  'Input and time-out of the invocation. No other members are allowed.',
-);
+export interface Invocation {
+  /** Checked later against the declaration of the method. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly timeout?: number;
+  /** Inputs whose number is a whole one only because it was rounded: for a data type without fractions they are wrong (M4). */
+  readonly rounded?: ReadonlySet<string>;
+}
 
-/** Body of the response when the method has replied (M7). */
-const result = only(
-  {
-    status: { type: 'integer', description: 'Status of the method; application and module define its meaning.' },
-    output: { type: 'object', description: 'Output of the method; absent when its reply was empty.' },
-  },
-  ['status'],
-  'Reply of the method.',
-);
+/**
+ * The value of a body, within the limits of a device's body (R6), with no other members than the contract has. Refuses what
+ * cannot be carried exactly (M4).
+ * @throws MalformedJson, Failure: both name the place
+ */
+export function readInvocation(bytes: Buffer): Invocation {
+  const json = readJson(bytes, allKeys, bodyLimits);
+  const inexact = inexactIn(json.text);
+  if (inexact !== undefined) {
+    throw new MalformedJson(`cannot be carried exactly: ${placeIn(inexact.path)} ${inexact.problem}`);
+  }
+  if (!json.isObject) throw invalid('the body must be a JSON object');
+  const { input, timeout, ...others } = json.value as Record<string, unknown>;
+  if (roundedIn(json).includes('timeout')) throw invalid(timeoutRule);
+  for (const name of Object.keys(others)) {
+    throw invalid(`the body has a member other than input and timeout: ${quoted(name)}`);
+  }
+  if (timeout !== undefined && !isTimeout(timeout)) throw invalid(timeoutRule);
+  const found = memberOf(json, 'input', allKeys, bodyLimits);
+  if (found === undefined) return { ...(timeout !== undefined && { timeout }) };
+  if (!found.isObject) throw invalid('input must be a JSON object of values by input name');
+  const inputs = input as Readonly<Record<string, unknown>>;
+  return { input: inputs, ...(timeout !== undefined && { timeout }), rounded: new Set(roundedIn(found)) };
+}
 
-const meta = {
-  reason: { type: 'string', enum: Object.keys(failures) },
-  invoked: {
-    type: 'string',
-    enum: effects,
-    description:
-      'Whether the method has run, or may still be running. Repeat nothing that must not run twice, unless it is `no`.',
-  },
-  status: { type: 'integer', description: 'Status of the method, when it has replied.' },
-};
-const error = {
-  code: { type: 'string', description: 'The HTTP status.', pattern: '^[45]\\d\\d$' },
-  title: { type: 'string' },
-  detail: { type: 'string', description: 'A sentence on the problem, for developers.', maxLength: 1000 },
-  id: { type: 'string', description: 'The correlation id.', pattern: correlationForm.source },
-  meta: only(meta, ['reason', 'invoked']),
-};
-/** Body of a failure. */
-const errors = only({ errors: { type: 'array', minItems: 1, maxItems: 1, items: only(error, Object.keys(error)) } }, [
-  'errors',
-]);
+const isTimeout = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= timeoutRange.min && (value as number) <= timeoutRange.max;
 
-const description = `Invokes methods of object models whose owner is a device, or a module behind one.
-
-The type of the object or one of its base types must declare the method. The call waits up to \`timeout\` seconds for the
-response of the device, and up to ten seconds for look-ups before.
-
-The information model decides by the caller's bearer token who may invoke methods. Each failure says in \`meta.invoked\`
-whether the method has run: \`no\` allows to repeat the call. After a 502 or 504 it is most often \`unknown\`.
-`;
-
-const reasonsOf = (status: number): string =>
-  Object.entries(failures)
-    .filter(([, failure]) => failure.status === status)
-    .map(([reason, { title }]) => `\`${reason}\` (${title})`)
-    .join(', ');
-
-const statuses = [...new Set(Object.values(failures).map(({ status }) => status))].sort();
-
-const refTo = (component: string) => ({ $ref: `#/components/${component}` });
-const json = (schema: object) => ({ 'application/json': { schema } });
-const header = (name: string) => ({ [name]: refTo(`headers/${name}`) });
-const correlationId = header('X-Correlation-Id');
-
-const more: Readonly<Record<number, object>> = {
-  401: { 'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'Bearer' } } },
-  429: header('Retry-After'),
-  503: header('Retry-After'),
-};
-
-const response = (about: string, schema: object, headers: object = {}) => ({
-  description: about,
-  headers: { ...correlationId, ...headers },
-  content: json(schema),
-});
-
-const failed = (status: number) => response(`Reasons: ${reasonsOf(status)}.`, refTo('schemas/Errors'), more[status]);
-
-const jsonSchema = (schema: z.ZodType): object => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema);
-  return rest;
-};
-
-const inPath = (name: string, about: string, schema: object) => ({
-  name,
-  in: 'path',
-  required: true,
-  description: about,
-  schema,
-});
-const inHeader = (name: string, about: string) => ({
-  ...{ name, in: 'header', description: about, schema: { type: 'string' } },
-});
-
-const operation = (operationId: string, summary: string) => ({
-  parameters: [
-    inPath('objectId', 'Object id, case insensitive.', jsonSchema(guid)),
-    inPath('model', 'Model definition identifier, case sensitive.', jsonSchema(modelId)),
-    inPath('method', 'Name of the method, case sensitive.', { type: 'string', minLength: 1, maxLength: 256 }),
-  ],
-  post: {
-    operationId,
-    summary,
-    parameters: [
-      inHeader(
-        'X-Correlation-Id',
-        'Identifies the invocation in logs, in responses and at the device. An invalid one is replaced.',
-      ),
-      inHeader('traceparent', 'W3C trace context.'),
-    ],
-    requestBody: { required: true, content: json(refTo('schemas/Invocation')) },
-    responses: {
-      200: response('The method has replied.', refTo('schemas/Result')),
-      ...Object.fromEntries(statuses.map((status) => [status, failed(status)])),
-    },
-  },
-});
-
-const path = '/objects/{objectId}/models/{model}/methods/{method}';
-
-/** The contract of the front door: an OpenAPI document (M1). */
-export const contract = (): object => ({
-  openapi: '3.1.0',
-  info: {
-    title: 'Remote methods',
-    version: '1.0.0',
-    description,
-    license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-  },
-  servers: [{ url: '{baseUrl}', variables: { baseUrl: { default: 'http://127.0.0.1:8081' } } }],
-  security: [{ token: [] }],
-  paths: {
-    [path]: operation('invokeMethod', 'Invoke a method'),
-    [`/v1${path}`]: operation('invokeMethodV1', 'Invoke a method, version 1 of the interface'),
-    '/openapi.json': {
-      get: {
-        operationId: 'contract',
-        summary: 'This document',
-        security: [],
-        responses: { 200: response('The contract.', { type: 'object', required: ['openapi', 'paths'] }) },
-      },
-    },
-  },
-  components: {
-    securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    headers: {
-      'X-Correlation-Id': {
-        description: 'Correlation id of the request, or a new one.',
-        required: true,
-        schema: { type: 'string', pattern: correlationForm.source },
-      },
-      'Retry-After': {
-        description:
-          'Seconds after which the request can be repeated, or the HTTP date when the information model gave one; absent when a repeat is of no use before something is repaired.',
-        schema: { type: 'string', pattern: '^(\\d+|\\w{3}, \\d{2} \\w{3} \\d{4} \\d{2}:\\d{2}:\\d{2} GMT)$' },
-      },
-    },
-    schemas: { Invocation: invocation, Result: result, Errors: errors },
-  },
-});
+/** The names of outermost members such as `0.99999999999999999999`. */
+const roundedIn = (json: Json): string[] =>
+  [...json.members.keys()].filter((name) => {
+    const text = textIn(json, name) ?? '';
+    return /^[-\d]/.test(text) && Number.isInteger(Number(text)) && !isWhole(text);
+  });

@@ -21,11 +21,7 @@ interface FileInputsRequest {
   readonly span: Span | undefined;
 }
 
-/**
- * The signed files of an invocation, by input; undefined when it has none (M9).
- * @throws Failure
- */
-export type FileInputs = (request: FileInputsRequest) => Promise<Readonly<Record<string, SignedFile>> | undefined>;
+export type FileInputs = ReturnType<typeof createFileInputs>;
 
 interface FileInputsOptions {
   /** Undefined when no storage is configured. */
@@ -39,14 +35,12 @@ interface FileInputsOptions {
 const marginSeconds = 60;
 const concurrentSignatures = 8;
 
-export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsOptions): FileInputs {
+export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsOptions) {
   function blobName(name: string, claims: FileInputsRequest['claims']): string {
     if (tenantClaim === '') return name;
     const folder = tenantFolder(claims, tenantClaim);
-    if (folder === undefined) {
-      throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
-    }
-    return `${folder}/${name}`;
+    if (folder !== undefined) return `${folder}/${name}`;
+    throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
   }
 
   function fileFrom(input: string, result: SignResult): SignedFile {
@@ -69,7 +63,8 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
   }
 
-  return async ({ input, inputs, claims, timeout, deadline, span: parent }) => {
+  /** The signed files of an invocation, by input; undefined when it has none (M9). @throws Failure */
+  return async ({ input, inputs, claims, timeout, deadline, span: parent }: FileInputsRequest) => {
     const names = Object.entries(input).filter(
       (named): named is [string, string] => inputs?.get(named[0]) === 'file' && typeof named[1] === 'string',
     );

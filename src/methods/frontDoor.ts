@@ -32,7 +32,6 @@ import { invocationLimits, mostBodies } from '../settings/constants.ts';
 import { healthAddress, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { FileStorage } from '../stores/methodFiles.ts';
-import { contract } from './contract.ts';
 import { createFileInputs, recordedFiles } from './fileInputs.ts';
 import { createInvoke } from './invoke.ts';
 import { createConcurrencyLimits } from './limits.ts';
@@ -80,7 +79,7 @@ export async function startFrontDoor(
   const backendLog = withFields(log, { part: 'backends' });
   const secrets = () => secretsOf(settings);
   const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
-  const backends = createMethodBackends(settings.backends, backendLog, secrets, amounts, meter, access, room);
+  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter, room });
   const hubAccess = createHubAccess(directMethods, isSecret(service), log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
@@ -101,7 +100,7 @@ export async function startFrontDoor(
     invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
-  const server = createServer({ handler, contract: contract(), tls, log });
+  const server = createServer({ handler, tls, log });
   const certificate = watchCertificate(methods, tls, telling, (changed) => {
     if (server.server instanceof TlsServer) server.server.setSecureContext(secureOptions(changed));
   });
@@ -115,9 +114,9 @@ export async function startFrontDoor(
   });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   observeBackends(meter, backends.states);
-  const address = { host: http.host, port: methods.port, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } };
-  await server.listen({ host: http.host, port: methods.port }).catch((error) => {
-    throw namingSetting(error, address);
+  const address = { host: http.host, port: methods.port };
+  await server.listen(address).catch((error) => {
+    throw namingSetting(error, { ...address, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } });
   });
   const { port } = server.server.address() as AddressInfo;
   log.info(
@@ -138,11 +137,9 @@ export async function startFrontDoor(
     async stop() {
       const drainMs = methods.drainSeconds * 1000;
       const latest = performance.now() + drainMs + closeMs;
-      const closing = {
-        close: async () => server.close(),
-        closeAllConnections: () => server.server.closeAllConnections(),
-      };
-      await drain({ drainMs, handler, directMethods, server: closing, log });
+      const close = async () => server.close();
+      const closeAllConnections = () => server.server.closeAllConnections();
+      await drain({ drainMs, handler, directMethods, server: { close, closeAllConnections }, log });
       hubAccess.close();
       directMethods.close();
       access.close();
@@ -178,7 +175,6 @@ interface DrainOptions {
 
 /** For the last answers to arrive, those to what is aborted among them. */
 const answerMs = 500;
-
 /** After it, for the log lines of requests whose connections were closed. */
 const linesMs = 250;
 
@@ -218,7 +214,8 @@ export function frontDoorRoutes(
   };
 }
 
-function shownRequest({ fields, begunAt, open }: InvocationCourse) {
-  const waitsFor = [...open].map(inWords).join('; ');
-  return { ...fields, ...ageOf(begunAt), waitsFor: waitsFor === '' ? 'its body, or nothing' : waitsFor };
-}
+const shownRequest = ({ fields, begunAt, open }: InvocationCourse) => ({
+  ...fields,
+  ...ageOf(begunAt),
+  waitsFor: [...open].map(inWords).join('; ') || 'its body, or nothing',
+});

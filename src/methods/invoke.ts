@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { InvocableObject } from '../backends/objectOnBehalf.ts';
 import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { nearest } from '../protocol/nearest.ts';
 import { listed, quoted } from '../protocol/rejection.ts';
-import { timeoutRange } from './contract.ts';
+import { type Invocation, timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
-import type { Invocation } from './requestBody.ts';
 
 /** The receiver of an invocation (M5). */
 export interface Route {
@@ -23,19 +23,15 @@ export interface Route {
 /** A request of a caller who may invoke the method. */
 export interface AuthorizedRequest {
   readonly course: InvocationCourse;
+  readonly object: Pick<InvocableObject, 'objectId' | 'type'>;
   readonly route: Route;
-  /** As the information model spells it. */
-  readonly objectId: string;
-  /** Type reference of the object. */
-  readonly type: string;
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** For all look-ups before the call to the hub. */
   readonly deadline: Deadline;
 }
 
-/** @throws Failure, Rejection or Abandoned */
-export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
+export type Invoke = ReturnType<typeof createInvoke>;
 
 interface InvokeOptions {
   readonly backends: Pick<MethodBackends, 'lineageOf'>;
@@ -47,11 +43,11 @@ interface InvokeOptions {
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
-export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
-
-  return async (request, body) => {
-    const { course, objectId, route, claims, deadline } = request;
+export function createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }: InvokeOptions) {
+  /** @throws Failure, Rejection or Cancelled */
+  return async (request: AuthorizedRequest, body: Invocation): Promise<MethodResult> => {
+    const { course, route, claims, deadline } = request;
+    const { objectId } = request.object;
     const { fields, span } = course;
     const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
@@ -63,12 +59,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     const files = await course.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
-      correlationId,
-      objectId,
-      model,
-      target,
-      method,
-      timeout,
+      ...{ correlationId, objectId, model, target, method, timeout },
       ...(inputs !== undefined && { input }),
       ...(files !== undefined && { files }),
     };
@@ -90,11 +81,10 @@ export function createInvoke(options: InvokeOptions): Invoke {
 
 /**
  * The declaration of the method that is invoked, from the type registry (M4).
- * @throws Failure type_not_found, method_not_found, backend_unavailable
- * @throws Rejection, Abandoned
+ * @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled
  */
 async function declarationFor(
-  { course, route, type, deadline }: AuthorizedRequest,
+  { course, object: { type }, route, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<MethodDeclaration> {
   const { correlationId, model, method } = course.fields;
@@ -119,8 +109,8 @@ async function declarationFor(
     throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
   }
   const declaration = declarationIn(lineage, method);
-  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
-  return declaration;
+  if (declaration !== undefined) return declaration;
+  throw new Failure('method_not_found', notDeclared(type, method, lineage));
 }
 
 /** Most names that a misspelt one is compared with. */

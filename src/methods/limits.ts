@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Failure } from './failure.ts';
 
 interface Limits {
-  /** Authorized invocations in progress. */
+  /** Authorized invocations in progress, of all devices and of one. */
   readonly inFlight: number;
   readonly inFlightPerDevice: number;
   /** Bodies of authorized callers that are being received. */
@@ -11,7 +11,6 @@ interface Limits {
 
 /** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
 const lookUpsPerInvocation = 4;
-
 export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
 
 /**
@@ -100,22 +99,15 @@ function createCounts() {
   };
 }
 
-/** The latest request for a device, and when the latest of any other caller came; as `performance.now()`. */
-interface DeviceRequests {
-  readonly caller: string;
-  readonly at: number;
-  readonly otherAt: number;
-}
-
 /** Long enough for a caller that was refused and asks again after `Retry-After`. */
 const recentMs = 10_000;
-
 /** About 300 bytes each. A device that is forgotten counts as not asked for. */
 const mostDevices = 10_000;
 
 /** Records that a caller asks for a device. @returns whether another caller has asked recently (M14) */
 function createRecentCallers(): (device: string, caller: string) => boolean {
-  const devices = new LRUCache<string, DeviceRequests>({ max: mostDevices });
+  /** The latest request for each, and when the latest of any other caller came; as `performance.now()`. */
+  const devices = new LRUCache<string, { caller: string; at: number; otherAt: number }>({ max: mostDevices });
 
   return (device, caller) => {
     const now = performance.now();
@@ -126,23 +118,9 @@ function createRecentCallers(): (device: string, caller: string) => boolean {
   };
 }
 
-/** About 200 bytes each. */
-const mostTokens = 10_000;
-const keptMs = 600_000;
-
 /**
- * Tokens that the information model has recently accepted, as hashes. This gives no right: requests with a known token are
+ * Tokens that the information model has recently accepted, as hashes of about 200 bytes. This gives no right: requests with a known token are
  * only looked up before others (M14).
  */
-export function createAcceptedTokens() {
-  /** Until when it is known, as `performance.now()`. */
-  const known = new LRUCache<string, number>({ max: mostTokens });
-
-  return {
-    has: (hash: string) => (known.get(hash) ?? 0) > performance.now(),
-    /** The information model has accepted it. */
-    add: (hash: string) => void known.set(hash, performance.now() + keptMs),
-    /** The information model has refused it. */
-    delete: (hash: string) => void known.delete(hash),
-  };
-}
+export const createAcceptedTokens = () =>
+  new LRUCache<string, true>({ max: 10_000, ttl: 600_000, ttlResolution: 0, perf: performance });

@@ -34,7 +34,6 @@ const deviceFailures: Readonly<Record<number, readonly [Reason, problem: string,
 };
 
 const maxDetailLength = 300;
-
 type Response = Pick<DirectMethodResult & { readonly kind: 'response' }, 'status' | 'payload' | 'text'>;
 
 /**

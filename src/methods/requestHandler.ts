@@ -3,24 +3,15 @@ import type { MethodBackends } from '../backends/backends.ts';
 import { createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { InvocationCourse, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
 import type { LogLines } from '../observing/log.ts';
-import { isGuid, isModelId, path as pathForm } from '../protocol/fields.ts';
+import { path as pathForm } from '../protocol/fields.ts';
 import { MalformedJson } from '../protocol/json.ts';
 import { shortened } from '../protocol/rejection.ts';
 import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './caller.ts';
+import { checkBodyHeaders, checkPath, type Invocation, isContinue, readInvocation, receiveBody } from './contract.ts';
 import { Failure, failureFrom } from './failure.ts';
 import type { Invoke, Route } from './invoke.ts';
 import { type ConcurrencyLimits, createAcceptedTokens } from './limits.ts';
 import type { MethodResult } from './methodResponse.ts';
-import { checkBodyHeaders, type Invocation, isContinue, readInvocation, receiveBody } from './requestBody.ts';
-
-/** A request that has no log line yet. */
-interface OpenRequest {
-  readonly course: InvocationCourse;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Gives its place within the limits back: that of its look-up, then that of its invocation. */
-  release(): void;
-}
 
 interface RequestHandlerOptions {
   readonly backends: Pick<MethodBackends, 'readObject'>;
@@ -34,33 +25,30 @@ interface RequestHandlerOptions {
 const lookUpSeconds = 10;
 /** Characters of an object's path in the log: the information model may give it tens of thousands. */
 const maxLoggedPath = 256;
-
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 
 /** From a request of the HTTP interface to the call to the hub. */
-export function createRequestHandler(options: RequestHandlerOptions) {
-  const { backends, invoke, limits, invocations, log } = options;
+export function createRequestHandler({ backends, invoke, limits, invocations, log }: RequestHandlerOptions) {
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
-  let isStopping = false;
+  /** Requests without a log line yet. */
   const open = new Set<InvocationCourse>();
+  let isStopping = false;
   let onIdle = () => {};
 
   /** Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43). */
-  async function authorize(one: OpenRequest, deadline: Deadline) {
+  async function authorize({ headers }: IncomingMessage, course: InvocationCourse, deadline: Deadline) {
     if (isStopping) throw new Failure('stopping', 'this front door is stopping; repeat it at once');
-    const { course } = one;
-    const { headers } = one.request;
     const { fields } = course;
+    const { correlationId, objectId, model } = fields;
     const token = bearerToken(headers.authorization);
     checkPath(fields);
     const hash = tokenHash(token);
     const isKnown = accepted.has(hash);
-    one.release = limits.acquireLookUp(isKnown);
+    const release = limits.acquireLookUp(isKnown);
     const askedAt = performance.now();
-    const { correlationId, objectId, model } = fields;
     const reading = backends.readObject(objectId, model, { token, isKnown, correlationId, course, deadline });
-    const result = await deadline.unlessCancelled(reading);
+    const result = await deadline.unlessCancelled(reading).finally(release);
     if (result.kind === 'unavailable') {
       const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
       throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter });
@@ -70,22 +58,20 @@ export function createRequestHandler(options: RequestHandlerOptions) {
       const [reason, detail] = refusals[result.status];
       throw new Failure(reason, detail);
     }
-    accepted.add(hash);
+    accepted.set(hash, true);
     const lookUpMs = performance.now() - askedAt;
-    one.release();
-    const { object } = result;
     const claims = claimsOf(token);
     fields.caller = callerOf(claims);
-    const route = routeOf(object.path);
+    const route = routeOf(result.object.path);
     fields.device = shortened(route.device, maxLoggedPath);
     if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
     course.routed(route.device, lookUpMs);
     checkBodyHeaders(headers);
-    return { object, route, claims, caller: callerKey(claims, hash) };
+    return { object: result.object, route, claims, caller: callerKey(claims, hash) };
   }
 
   /** The body, within limits of number, size and time (M14). */
-  async function receive({ request, response }: OpenRequest, caller: string): Promise<Invocation> {
+  async function receive(request: IncomingMessage, response: ServerResponse, caller: string): Promise<Invocation> {
     let release: (() => void) | undefined;
     try {
       if (!request.complete) release = limits.acquireBody(caller);
@@ -99,23 +85,10 @@ export function createRequestHandler(options: RequestHandlerOptions) {
     }
   }
 
-  async function resultOf(one: OpenRequest): Promise<MethodResult> {
-    const lookUps = createDeadline(lookUpSeconds, aborted.signal);
-    const { object, route, claims, caller } = await authorize(one, lookUps);
-    const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
-    if (isContinue(one.request.headers.expect)) one.response.writeContinue();
-    const invocation = await receive(one, caller);
-    one.release = limits.acquireInvocation(route.device, caller);
-    const deadline = createDeadline(secondsLeft, aborted.signal);
-    const { objectId, type } = object;
-    return invoke({ course: one.course, route, objectId, type, claims, deadline }, invocation);
-  }
-
   return {
     isStopping: () => isStopping,
-    /** For operators: the requests without a log line yet, the oldest first. */
+    /** For operators: the oldest first. */
     requests: (): Iterable<InvocationCourse> => open,
-    /** Requests without a log line yet. */
     inProgress: () => open.size,
     /** Refuses new requests. */
     stop() {
@@ -138,21 +111,28 @@ export function createRequestHandler(options: RequestHandlerOptions) {
     async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
       const course = invocations.begin(fields, request.headers['traceparent']);
       open.add(course);
-      const one: OpenRequest = { course, request, response, release() {} };
       let isWorking = true;
+      let release = () => {};
       let failure: Failure | undefined;
 
       /** When the response is closed and the work has ended, even if the caller has disconnected. */
       function end() {
         if (isWorking || !response.closed) return;
         course.ended(response.writableFinished ? response.statusCode : undefined, failure);
-        one.release();
+        release();
         open.delete(course);
         if (open.size === 0) onIdle();
       }
       response.once('close', end);
       try {
-        return await resultOf(one);
+        const lookUps = createDeadline(lookUpSeconds, aborted.signal);
+        const { object, route, claims, caller } = await authorize(request, course, lookUps);
+        const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
+        if (isContinue(request.headers.expect)) response.writeContinue();
+        const invocation = await receive(request, response, caller);
+        release = limits.acquireInvocation(route.device, caller);
+        const deadline = createDeadline(secondsLeft, aborted.signal);
+        return await invoke({ course, object, route, claims, deadline }, invocation);
       } catch (error) {
         const told = failureFrom(error, fields.correlationId, log);
         if (!response.closed) failure = told;
@@ -170,16 +150,6 @@ const refusals = {
   403: ['forbidden', 'the caller may not invoke methods of this object'],
   404: ['object_not_found', 'the caller has no object model with this object id and model'],
 } as const;
-
-/** @throws Failure invalid_request */
-export function checkPath({ objectId, model, method }: RequestFields): void {
-  const invalid = (detail: string) => new Failure('invalid_request', detail);
-  if (!isGuid(objectId)) throw invalid('the object id in the path must be a GUID');
-  if (!isModelId(model)) throw invalid('the model in the path must be a model identifier');
-  if (!/^\P{C}{1,256}$/u.test(method)) {
-    throw invalid('the method in the path must have 1 to 256 characters and no control characters');
-  }
-}
 
 /**
  * Splits the path of an object into the device, which is the first segment, and the target (M5).

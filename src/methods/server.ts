@@ -11,15 +11,12 @@ import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { Certificate } from '../access/secretFiles.ts';
 import type { LogLines } from '../observing/log.ts';
-import { correlationForm } from './contract.ts';
+import { contract, correlationForm, isContinue } from './contract.ts';
 import { errorsOf, Failure, failureFrom } from './failure.ts';
-import { isContinue } from './requestBody.ts';
 import type { RequestHandler } from './requestHandler.ts';
 
 interface ServerOptions {
   readonly handler: Pick<RequestHandler, 'handle' | 'isStopping'>;
-  /** For `GET /openapi.json`. */
-  readonly contract: object;
   /** PEM. Undefined: plain HTTP. */
   readonly tls?: Certificate | undefined;
   readonly log: LogLines;
@@ -27,15 +24,11 @@ interface ServerOptions {
 
 /** A model identifier of 256 characters, percent-encoded. */
 const maxSegmentLength = 3 * 4 * 256;
-
 const path = '/objects/:objectId/models/:model/methods/:method';
-
-interface MethodRoute {
-  readonly Params: Readonly<Record<'objectId' | 'model' | 'method', string>>;
-}
+type Parameters = Readonly<Record<'objectId' | 'model' | 'method', string>>;
 
 /** The HTTP interface (M1). Does not listen yet. */
-export function createServer({ handler, contract, tls, log }: ServerOptions) {
+export function createServer({ handler, tls, log }: ServerOptions) {
   const server = fastify({
     loggerInstance: serverLog(log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -64,7 +57,7 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
   server.server.on('connect', (_, socket) => endWith(routeNotFound(), socket)); // Node would close the connection
 
   for (const prefix of ['', '/v1']) {
-    server.post<MethodRoute>(prefix + path, async ({ id, params, raw }, reply) =>
+    server.post<{ Params: Parameters }>(prefix + path, async ({ id, params, raw }, reply) =>
       handler.handle({ correlationId: id, ...params }, raw, reply.raw),
     );
   }
@@ -135,10 +128,9 @@ export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1
  * @param tls undefined: plain HTTP
  */
 export function createHttpServer(listener: RequestListener, tls: Certificate | undefined): Server {
-  const server: Server =
-    tls === undefined
-      ? createPlainServer(httpOptions, listener)
-      : createTlsServer({ ...httpOptions, ...secureOptions(tls) }, listener);
+  const server = tls
+    ? createTlsServer({ ...httpOptions, ...secureOptions(tls) }, listener)
+    : createPlainServer(httpOptions, listener);
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   return server;
@@ -174,17 +166,15 @@ function endWith(failure: Failure, socket: Duplex): void {
 /** Logs what fastify itself reports at `warn` and above: its text and the error, not the request with its token (G5). */
 export function serverLog(log: LogLines): FastifyBaseLogger {
   const ignore = () => {};
-  const told = (level: 'warn' | 'error') => (first: unknown, text?: unknown) =>
-    log[level](remarkOf(first, text), 'the HTTP server reports a problem');
+  /** Its methods take a text, an error, or an object with the error in `err` and then a text. */
+  const told = (level: 'warn' | 'error') => (first: unknown, text?: unknown) => {
+    const err = first instanceof Error ? first : (Object(first) as { readonly err?: unknown }).err;
+    const remark = typeof first === 'string' ? first : text;
+    const fields = { ...(typeof remark === 'string' && { remark }), ...(err !== undefined && { err }) };
+    log[level](fields, 'the HTTP server reports a problem');
+  };
   const [warn, error] = [told('warn'), told('error')];
   const ignored = { trace: ignore, debug: ignore, info: ignore, silent: ignore };
   const logger: FastifyBaseLogger = { level: 'warn', ...ignored, warn, error, fatal: error, child: () => logger };
   return logger;
-}
-
-/** Its methods take a text, an error, or an object with the error in `err` and then a text. */
-function remarkOf(first: unknown, text: unknown): object {
-  const err = first instanceof Error ? first : (Object(first) as { readonly err?: unknown }).err;
-  const remark = typeof first === 'string' ? first : text;
-  return { ...(typeof remark === 'string' && { remark }), ...(err !== undefined && { err }) };
 }

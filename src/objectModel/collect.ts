@@ -1,5 +1,5 @@
 import type { BoundBackends } from '../backends/backends.ts';
-import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import { isMarked, isNamed, objectOf, type Reference } from '../backends/informationModel.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
 import { inOrder } from '../concurrency/waiting.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
@@ -22,11 +22,9 @@ export interface Collection {
   readonly related: ReadonlySet<string>;
 }
 
-export interface CollectedModel {
+interface WantedModel {
   readonly objectId: string;
   readonly model: string;
-  /** The backend's own text of it; see `keptOf`. */
-  readonly text: Buffer;
 }
 
 /** What one walk may read (A10). */
@@ -37,16 +35,9 @@ export interface WalkLimits {
   readonly maxReferences: number;
 }
 
-/** What a walk has fetched: models, parents before children, and texts about missing models. */
-interface Collected {
-  readonly models: CollectedModel[];
-  readonly missing: string[];
-}
-
-type WantedModel = Omit<CollectedModel, 'text'>;
-
+/** With the backend's own text of it; see `keptOf`. */
+type CollectedModel = WantedModel & { readonly text: Buffer };
 const together = 8;
-
 /** Texts that each walk may keep without further room. */
 export const bytesBeforeRoom = 64 * 1024;
 
@@ -65,15 +56,10 @@ class NoRoom extends Error {
  * kept what they have would wait for each other.
  * @throws Rejection when the first model does not exist, when the device may not read a model, or beyond the limits
  */
-export async function collect(
-  collection: Collection,
-  limits: WalkLimits,
-  backends: BoundBackends,
-  room: KeepingRoom,
-): Promise<Collected> {
+export async function collect(...given: Parameters<typeof walk>): ReturnType<typeof walk> {
   for (;;) {
     try {
-      return await walk(collection, limits, backends, room);
+      return await walk(...given);
     } catch (error) {
       if (!(error instanceof NoRoom)) throw error;
       await error.room;
@@ -81,12 +67,13 @@ export async function collect(
   }
 }
 
+/** @returns models, parents before children, and texts about missing models */
 async function walk(
   collection: Collection,
   { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
   { informationModel }: BoundBackends,
   room: KeepingRoom,
-): Promise<Collected> {
+) {
   const { model, recursive } = collection;
   const related = [...collection.related];
   const models: CollectedModel[] = [];
@@ -94,10 +81,7 @@ async function walk(
   const visited = new Set<string>();
   const follows = childrenFor(collection);
   const childOf = objectOf(model);
-  let bytes = 0;
-  let kept = 0;
-  let references = 0;
-  let referenceBytes = 0;
+  let [bytes, kept, references, referenceBytes] = [0, 0, 0, 0];
 
   async function fetchAll(
     wanted: Iterable<WantedModel>,
@@ -162,12 +146,12 @@ async function walk(
 const containment = keysOf(['isContained', 'isContainment']);
 
 /** Whether the walk follows a reference; undefined when it follows none. */
-function childrenFor({ hierarchical, contained, references }: Collection): Follows | undefined {
+function childrenFor(collection: Collection): ((reference: Reference) => boolean) | undefined {
+  const { hierarchical, contained, references } = collection;
   if (hierarchical) return () => true;
   if (contained) return (reference) => isMarked(reference, containment);
   return references.size > 0 ? isNamed(references) : undefined;
 }
-type Follows = (reference: Reference) => boolean;
 
 /** One by one: there may be many more than may be fetched. */
 function* besides(level: readonly WantedModel[], related: readonly string[]): Iterable<WantedModel> {

@@ -47,16 +47,13 @@ export interface AnswerLimits {
 
 const mostRaces = 5;
 
-/**
- * Creates the object model, or updates it, after claiming it if it has no owner (A1).
- * @throws Rejection
- */
+/** Creates the object model, or updates it, after claiming it if it has no owner (A1). @throws Rejection */
 export async function createOrUpdate(
   registration: Registration,
   backends: BoundBackends,
   limits: AnswerLimits,
 ): Promise<RegisteredModel> {
-  const { identity, body } = registration;
+  const { generation, identity, body } = registration;
   const { informationModel } = backends;
   const ownerId = await resolveOwner(registration.owner, backends);
   const found = await lookUp(registration, backends, limits);
@@ -66,12 +63,23 @@ export async function createOrUpdate(
   if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
   try {
-    const wasThere = found !== undefined && !isOurs;
     const related = createRelatedModels(limits);
-    return registered(await create(registration, ownerId, wasThere, related, backends), true, related);
+    return registered(await create(related), true, related);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
     return found === undefined || isOurs ? afterConflict(error) : update(found);
+  }
+
+  /** V2 creates with the id in the body, V1 with the id in the path. V1 bodies may lack the model. */
+  function create(related: RelatedModels): Promise<Json> {
+    const { objectId, derivedId, model } = identity;
+    const wasThere = found !== undefined && !isOurs;
+    if (generation === 'V2') {
+      const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
+      return informationModel.createModel(ownerId, text, undefined, wasThere, related);
+    }
+    const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
+    return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, related);
   }
 
   /** Another request has created the model: updates it, unless an earlier delivery created it or its type differs (A1, A2). */
@@ -96,7 +104,7 @@ export async function createOrUpdate(
       try {
         const text = withMember(body, 'version', at.version);
         const related = createRelatedModels(limits);
-        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related.take);
+        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related);
         return registered(replaced, false, related);
       } catch (error) {
         if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
@@ -108,31 +116,12 @@ export async function createOrUpdate(
   }
 }
 
-/** V2 creates with the id in the body, V1 with the id in the path. V1 bodies may lack the model. */
-function create(
-  { generation, identity, body }: Registration,
-  ownerId: string,
-  wasThere: boolean,
-  { take }: RelatedModels,
-  { informationModel }: BoundBackends,
-) {
-  const { objectId, derivedId, model } = identity;
-  if (generation === 'V2') {
-    const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-    return informationModel.createModel(ownerId, text, undefined, wasThere, take);
-  }
-  const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
-  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, take);
-}
-
 async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {
   const principal = await principalManager.resolve(owner);
   if (principal) return principal.id;
-  const why =
-    owner === ''
-      ? 'the principal manager has no identity for this device'
-      : 'property owner names no identity that is connected through this device';
-  throw new Rejection('http_response_error', why);
+  const ofDevice = 'the principal manager has no identity for this device';
+  const named = 'property owner names no identity that is connected through this device';
+  throw new Rejection('http_response_error', owner === '' ? ofDevice : named);
 }
 
 async function lookUp(
@@ -164,11 +153,7 @@ async function lookUp(
     matches += 1;
     found ??= at;
   });
-  if (matches > 1) {
-    throw new Rejection(
-      'http_response_error',
-      `information model: ${matches} object models have the unique properties of the request; none was updated`,
-    );
-  }
-  return found;
+  if (matches <= 1) return found;
+  const have = 'object models have the unique properties of the request; none was updated';
+  throw new Rejection('http_response_error', `information model: ${matches} ${have}`);
 }

@@ -18,11 +18,6 @@ const eventTypeOf = (created: boolean): Notification['eventType'] =>
 
 const configurationModel = 'svc.configuration';
 
-interface SubscriberNews {
-  readonly notifications: Notification[];
-  readonly remarks: readonly string[];
-}
-
 /**
  * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
  * object, for the device through which its owner is connected, or else the owner of the `svc.device` model (A11). The
@@ -31,7 +26,7 @@ interface SubscriberNews {
 export async function configurationNews(
   { objectId, model, path, createdModels }: RegisteredModel,
   { informationModel }: BoundBackends,
-): Promise<SubscriberNews> {
+): Promise<typeof noNews> {
   if (model !== defaultModel) return noNews;
   try {
     const configuration = await informationModel.getModel(objectId, configurationModel);
@@ -53,4 +48,4 @@ export async function configurationNews(
   }
 }
 
-export const noNews: SubscriberNews = { notifications: [], remarks: [] };
+export const noNews: { notifications: Notification[]; remarks: readonly string[] } = { notifications: [], remarks: [] };

@@ -8,18 +8,13 @@ import {
   ofReference,
   type Reference,
   targetOf,
-} from '../backends/reference.ts';
+} from '../backends/informationModel.ts';
 import { type Json, keysOf, memberOf, parseJson, pickSmall, withMember, withReplaced } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { WalkLimits } from './collect.ts';
 
-interface Source {
-  readonly objectId: string;
-  readonly model: string;
-}
-
-interface ReferenceLimits {
-  readonly maxReferences: number;
-}
+type Source = Readonly<Record<'objectId' | 'model', string>>;
+type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
 
 /**
  * Creates the reference from a model to its parent of the same model id, with the attribute `isParent` (A9). It is for

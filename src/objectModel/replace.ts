@@ -68,9 +68,8 @@ const withVersionSaid = ({ status, details, meta }: Refusal, version: string | u
   new Refusal(status, version === undefined ? details : `${details}; the stored version is ${version}`, meta);
 
 /** The stored version in the information model's error. */
-function versionSaid({ meta: { version } }: Refusal): string | undefined {
-  return Number.isSafeInteger(version) ? String(version) : undefined;
-}
+const versionSaid = ({ meta: { version } }: Refusal): string | undefined =>
+  Number.isSafeInteger(version) ? String(version) : undefined;
 
 const tooFarAhead = ({ generation, maxVersionGap }: Replacement, gap: bigint, version: string): Rejection =>
   new Rejection(

@@ -1,24 +1,18 @@
 import { z } from 'zod';
+import { readable } from '../backends/refusal.ts';
 import { integerIn, isGuid } from '../protocol/fields.ts';
 import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
 import { maxReplyBytes } from '../protocol/reply.ts';
 
 /** What is kept of a stored object model: its text may be large (R6). */
-export interface ModelIdentity {
-  readonly objectId: string;
-  readonly model: string;
-  readonly type: unknown;
-  /** As JSON text: it may exceed a JavaScript number. */
-  readonly version: string;
-  readonly ownerId: string | undefined;
-}
+export type ModelIdentity = ReturnType<typeof locate>;
 
 /**
- * Reads the members that identify a stored object model.
+ * Reads the members that identify a stored object model; the version as JSON text: it may exceed a JavaScript number.
  * @throws Error when a mandatory member is missing
  */
-export function locate(stored: Json): ModelIdentity {
+export function locate(stored: Json) {
   const { objectId, model, type, ownerId } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId']);
   const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
@@ -41,24 +35,16 @@ export function versionOf(stored: Json): bigint {
 }
 
 /** The object model after the request. */
-export interface RegisteredModel {
-  readonly objectId: string;
-  readonly model: string;
-  /** Whether this request created it. */
-  readonly created: boolean;
-  /** See `pathOf`. */
-  readonly path: string | undefined;
-  /** The information model's own text of it, without the results of related models; see `keptOf`. */
-  readonly text: Buffer;
-  readonly relatedModels: RelatedModel[];
-  /** Related models that this request created. */
-  readonly createdModels: readonly string[];
-}
+export type RegisteredModel = ReturnType<typeof registered>;
 
-/** @param related the results of related models in the same answer */
-export function registered(stored: Json, created: boolean, related?: RelatedModels): RegisteredModel {
+/**
+ * @param created by this request
+ * @param related the results of related models in the same answer
+ */
+export function registered(stored: Json, created: boolean, related?: RelatedModels) {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
+  /** The information model's own text of it, without the results of related models. */
   const text = keptOf(withoutMember(stored, 'relatedModels'));
   return { objectId, model, created, path: pathOf(stored), text, relatedModels, createdModels };
 }
@@ -72,7 +58,6 @@ export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
 type RelatedModel = z.infer<typeof relatedModels>[number];
-
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
@@ -105,11 +90,19 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
       results.push(result);
       if (success && created) createdModels.push(model);
     },
+    /** All details at once: to find values of the body in them takes a pass over it. */
+    cover(redacted: (words: string) => string): void {
+      if (results.every(({ details }) => details === '')) return;
+      const covered = redacted(results.map(({ details }) => details).join('\0')).split('\0');
+      for (const [index, result] of results.entries()) {
+        const [words = '', isKnown] = [covered[index], covered.length === results.length]; // a value may have a zero
+        result.details = isKnown ? readable(words, Number.POSITIVE_INFINITY) : result.details && '…';
+      }
+    },
   };
 }
 
 export type RelatedModels = ReturnType<typeof createRelatedModels>;
-
 const members = ['model', 'success', 'code', 'created'] as const;
 
 /** More than is read of an answer (R6). */

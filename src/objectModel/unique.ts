@@ -5,7 +5,6 @@ import { Rejection } from '../protocol/rejection.ts';
 
 /** Most types that are read for one look-up, including the type itself. */
 const mostTypes = 64;
-
 /** Most names that one look-up compares (D31). */
 const mostNames = 256;
 

@@ -6,8 +6,9 @@ import { coverSecrets, identifyingLength, piecesOf, uncovered } from './secretPi
  * body.
  * @param token of the request
  * @param body of the request, JSON
+ * @param most characters that are of use; by default as many as one refusal has
  */
-export type Redact = (words: string, token: string, body?: string) => string;
+export type Redact = (words: string, token: string, body?: string, most?: number) => string;
 
 /** Longer texts are cut: 300 characters are shown, and what is taken out leaves a mark. */
 const maxWords = 450;
@@ -18,9 +19,9 @@ export function createRedaction(secrets: SecretList): Redact {
   /** Of the last call: the next one mostly has the same. */
   let ofCall = { token: '', pieces: piecesOf([]) };
 
-  return (given, token, body = '') => {
+  return (given, token, body = '', most = maxWords) => {
     if (given === '') return '';
-    const words = given.slice(0, maxWords);
+    const words = given.slice(0, most);
     const covered = new Uint8Array(words.length);
     coverSecrets(words, own(), covered);
     if (token !== ofCall.token) ofCall = { token, pieces: piecesOf([token]) };
@@ -100,7 +101,9 @@ function coverValue(words: string, value: string, covered: Uint8Array): void {
 function quotationsIn(words: string): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const { 1: quoted = '', index } of words.matchAll(/["'`“‘„«]([^"'`“”‘’„«»]{1,7})(?=["'`”’“»])/g)) {
-    found.set(quoted, [...(found.get(quoted) ?? []), index + 1]);
+    const known = found.get(quoted);
+    if (known === undefined) found.set(quoted, [index + 1]);
+    else known.push(index + 1);
   }
   return found;
 }

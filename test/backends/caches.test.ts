@@ -45,7 +45,7 @@ it('the cache of the front door keeps types for BACKENDS_CACHE_SECONDS, and is c
   const typeRegistryUrl = await serve((_, response) => void response.end('{"methods":{"stop":{}}}'));
   const meter = createMeter();
   const given = { ...settings, typeRegistryUrl, cacheSeconds: 7 };
-  const backends = createMethodBackends(given, recordingLog(), [], () => ({}), meter);
+  const backends = createMethodBackends(given, recordingLog(), { secrets: [], meter });
   onTestFinished(() => backends.close());
   async function ask() {
     await backends.lineageOf(callOf(), 'svc.device', { typeId: 'pump', version: undefined });
@@ -75,7 +75,7 @@ it('the front door reads objects as the caller and types as itself, and operator
   const access = { backend, token: () => settings.token, clientSecret: () => '' };
   const meter = createMeter();
   const given = { ...settings, informationModelUrl, typeRegistryUrl };
-  const backends = createMethodBackends(given, recordingLog(), ['own-secret'], () => ({}), meter, access);
+  const backends = createMethodBackends(given, recordingLog(), { secrets: ['own-secret'], meter, access });
   onTestFinished(() => backends.close());
 
   const caller = { token: 'of-caller', isKnown: true, correlationId: 'c', course: courseOf() };

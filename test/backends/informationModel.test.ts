@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCreatedBy, isReplacedBy, saysTheSame } from '../../src/backends/informationModel.ts';
-import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
+import {
+  attributesOf,
+  isCreatedBy,
+  isMarked,
+  isNamed,
+  isReplacedBy,
+  objectOf,
+  saysTheSame,
+} from '../../src/backends/informationModel.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { keysOf, parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
@@ -172,7 +179,7 @@ describe('the information model', () => {
     const answer = JSON.stringify({ ...model, relatedModels: [{ model: 'a' }, { model: 'b' }] });
     const informationModel = clientOf([{ call: 'POST /object?owner=p1', reply: [201, answer] }]);
     const related: string[] = [];
-    await informationModel.createModel('p1', '{}', undefined, false, ({ text }) => void related.push(text));
+    await informationModel.createModel('p1', '{}', undefined, false, { take: ({ text }) => void related.push(text) });
     expect(related).toEqual(['{"model":"a"}', '{"model":"b"}']);
   });
 });

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { informationModel } from '../../src/backends/informationModel.ts';
 import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
-import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -25,7 +24,7 @@ function answering(data: string) {
       release: () => void released.push(true),
     }) as never;
   const { backend, bind } = openBackend({ adapter });
-  const readObject = createObjectReader(createSendAsCaller(backend));
+  const readObject = createObjectReader(backend);
   return { backend, released, readObject, calls: informationModel(bind(callOf())) };
 }
 

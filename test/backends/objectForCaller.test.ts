@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
-import { createSendAsCaller } from '../../src/backends/sending.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import type { TransportFault } from '../../src/protocol/vocabulary.ts';
@@ -53,7 +52,7 @@ function informationModel({ connections = 1 } = {}) {
     ...{ adapter, tokens: { ...staticToken(ours), renew } },
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });
-  const readObject = createObjectReader(createSendAsCaller(backend));
+  const readObject = createObjectReader(backend);
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Backends as Reference, startBackends } from '../../sandbox/backends/backends.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
-import type { InformationModel } from '../../src/backends/informationModel.ts';
-import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
+import {
+  attributesOf,
+  type InformationModel,
+  isMarked,
+  isNamed,
+  objectOf,
+} from '../../src/backends/informationModel.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { type Json, keysOf, parseJson } from '../../src/protocol/json.ts';
 import { recordingLog } from '../support/observed.ts';

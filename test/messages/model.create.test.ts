@@ -57,6 +57,8 @@ const many = Array.from({ length: 3000 }, (_, n) => ({
   details: n % 10 === 0 ? 'no serial' : '',
   created: n % 10 !== 0,
 }));
+const failedWith = (details: string) => ({ model: 'svc.history', success: false, code: 'validation_error', details });
+const quoting = 'the settings of feed pump seven are at https://im.example/7';
 const isFailed = ({ success }: (typeof many)[number]) => !success;
 
 const sample = {
@@ -158,6 +160,18 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
         },
       ],
       ack: ok,
+    },
+    {
+      it: 'covers values of its body and addresses in the details of related models, as in other texts of a backend',
+      body: { objectId: pumpId, ...body, name: 'feed pump seven' },
+      backend: forPump(absent, {
+        call: create,
+        reply: [
+          201,
+          pumpAnswer({ relatedModels: [quoting, ''].map((details) => ({ ...failedWith(details), created: false })) }),
+        ],
+      }),
+      ack: { ...ok, relatedModels: [failedWith('the settings of … are at …'), failedWith('')] },
     },
     {
       it: 'compresses an acknowledgement with 3,000 related models, and leaves out those that do not fit, those that succeeded first {S21.1}',

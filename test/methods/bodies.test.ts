@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { mostBodies } from '../../src/settings/constants.ts';
-import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { type RawRequest, rawRequest } from './support/rawRequest.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
@@ -109,11 +108,5 @@ describe('what is wrong with the body', () => {
     const answers = [];
     for (const token of ['', expired, reader, stranger, invoker]) answers.push(await answerTo(token));
     expect(answers).toEqual([401, 401, 403, 404, status]);
-  });
-
-  it('is told with its sentence', async () => {
-    const headers = { 'content-type': 'text/plain' };
-    const called = await setup.call(conveyor, 'stop', '{}', { headers });
-    await expectFailure(setup, called, 415, 'unsupported_media_type', /the body must be JSON/);
   });
 });

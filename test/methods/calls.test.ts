@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import type { Lineage, TypeMethods } from '../../src/backends/typeRegistry.ts';
 import type { DirectMethod, DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
+import { type Invocation, readInvocation } from '../../src/methods/contract.ts';
 import type { FileInputs } from '../../src/methods/fileInputs.ts';
 import { createInvoke } from '../../src/methods/invoke.ts';
-import { type Invocation, readInvocation } from '../../src/methods/requestBody.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { noMeter } from '../../src/observing/meter.ts';
@@ -92,7 +92,8 @@ async function invoke(given: Given) {
     edgeModule,
   });
   const route = { device: 'gateway-1', target: 'bus/drive-1' };
-  const request = { course, route, objectId: 'o-1', type, claims: { tid: 'acme' }, deadline: createDeadline(8) };
+  const object = { objectId: 'o-1', type };
+  const request = { course, object, route, claims: { tid: 'acme' }, deadline: createDeadline(8) };
   const outcome = await run(request, body).catch((error) => error);
   return { outcome, called, recorded, asked, steps, fields: course.fields };
 }
@@ -156,7 +157,8 @@ describe('an invocation', () => {
       },
       edgeModule: '',
     });
-    const request = { course, route: { device: 'd', target: '' }, objectId: 'o', type: 'motor', claims: {} };
+    const object = { objectId: 'o', type: 'motor' };
+    const request = { course, object, route: { device: 'd', target: '' }, claims: {} };
     const running = run({ ...request, deadline: createDeadline(8, ended.signal) }, {});
     await expect(running).rejects.toMatchObject({ name: 'Cancelled' });
     expect(sent).not.toHaveBeenCalled();

@@ -62,7 +62,7 @@ async function httpInterface() {
     invocations: createInvocationRecords({ log, meter: noMeter, hubHost: '' }),
     log,
   });
-  const server = await startForTest(Promise.resolve(createServer({ handler, contract: {}, log })));
+  const server = await startForTest(Promise.resolve(createServer({ handler, log })));
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true });

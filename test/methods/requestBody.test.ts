@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkBodyHeaders, isContinue, readInvocation, receiveBody } from '../../src/methods/requestBody.ts';
+import { checkBodyHeaders, isContinue, readInvocation, receiveBody } from '../../src/methods/contract.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { validateValue } from '../support/contracts.ts';
 

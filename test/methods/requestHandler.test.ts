@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import type { ObjectResult } from '../../src/backends/objectOnBehalf.ts';
+import type { Invocation } from '../../src/methods/contract.ts';
 import { Failure } from '../../src/methods/failure.ts';
 import type { AuthorizedRequest } from '../../src/methods/invoke.ts';
 import { createConcurrencyLimits } from '../../src/methods/limits.ts';
-import type { Invocation } from '../../src/methods/requestBody.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
@@ -105,7 +105,7 @@ describe('a request', () => {
     ]);
     expect(invoked).toMatchObject([
       {
-        ...{ objectId, type: 'motor@1.0.0', claims: { sub: 'u', tid: 'acme' } },
+        ...{ object: { objectId, type: 'motor@1.0.0' }, claims: { sub: 'u', tid: 'acme' } },
         route: { device: 'gateway-1', target: 'bus/drive-1' },
       },
     ]);

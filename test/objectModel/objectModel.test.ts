@@ -94,6 +94,19 @@ it('A message whose partition is lost while the parent is set is left to the nex
   expect(await handling).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
 });
 
+it('The details of related models are covered together, all of them when a value of the body spans some', () => {
+  const covered = (redacted: (words: string) => string) => {
+    const related = createRelatedModels({ maxRelatedModels: 3 });
+    for (const details of ['of feed pump', '', 'at http://x']) {
+      related.take(parseJson(JSON.stringify({ model: 'm', success: false, code: 'c', details })));
+    }
+    related.cover(redacted);
+    return related.results.map(({ details }) => details);
+  };
+  expect(covered((words) => words.replace('feed pump', '…'))).toEqual(['of …', '', 'at …']);
+  expect(covered((words) => words.replace('pump\0', '…'))).toEqual(['…', '', '…']);
+});
+
 it('What is kept of the results of related models is bounded, also where each is small enough', () => {
   const related = createRelatedModels({ maxRelatedModels: 3_000 });
   const one = parseJson(JSON.stringify({ model: 'x'.repeat(60_000), success: true, code: 'ok', details: '' }));

@@ -105,7 +105,11 @@ async function askDevices(meter: Meter) {
       ...{ recordOutcome() {}, fileInputs: async () => undefined, edgeModule: '' },
     });
     const authorized = {
-      ...{ course: invocationsOf(meter).begin(fieldsOf('stop')), objectId: 'o1', type: 'pump@1', claims: {} },
+      ...{
+        course: invocationsOf(meter).begin(fieldsOf('stop')),
+        object: { objectId: 'o1', type: 'pump@1' },
+        claims: {},
+      },
       ...{ route: { device: 'd1', target: '' }, deadline: createDeadline(60) },
     };
     const invoked = invoke(authorized, {}).catch(() => undefined);
