@@ -185,7 +185,7 @@ describe('imports', () => {
   });
 
   it.each([
-    ['the nearest name', 'src/protocol/nearest.ts', 'sandbox/terminal/nearest.ts'],
+    ['the nearest name', 'src/protocol/rejection.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],

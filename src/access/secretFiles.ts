@@ -1,8 +1,7 @@
 import { stampsNow } from 'telemetry/files/stamps.ts';
 import { watchFiles } from 'telemetry/files/watchFiles.ts';
 import { within } from '../concurrency/waiting.ts';
-import type { LogLines } from '../observing/log.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { LogLines, Troubles } from '../observing/log.ts';
 import { secretFiles } from '../settings/constants.ts';
 import { addSecret, readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secrets.ts';
 import { settingIn } from '../settings/table.ts';

@@ -12,8 +12,7 @@ import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } fro
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import { nearest } from '../protocol/nearest.ts';
-import { Rejection } from '../protocol/rejection.ts';
+import { nearest, Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { createParking, type ParkingOptions } from '../stores/parking.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';

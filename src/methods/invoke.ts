@@ -5,8 +5,7 @@ import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaratio
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { nearest } from '../protocol/nearest.ts';
-import { listed, quoted } from '../protocol/rejection.ts';
+import { listed, nearest, quoted } from '../protocol/rejection.ts';
 import { timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';

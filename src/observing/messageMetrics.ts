@@ -1,6 +1,6 @@
 import { closed, open } from 'telemetry/declaration.ts';
 import { dropReasons, faults, type ResultCode, refusalReasons, resultCodes } from '../protocol/vocabulary.ts';
-import { counter, gauge, histogram, longBuckets, requestBuckets, updowncounter } from './declare.ts';
+import { counter, gauge, histogram, longBuckets, requestBuckets, updowncounter } from './callMetrics.ts';
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');
 const generation = closed('device_messaging.generation', 'generation of the message', ['V1', 'V2']);

@@ -5,7 +5,7 @@ import { openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport, TransportFailure } from '../backends/transport.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { Troubles } from '../observing/log.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { unanswered } from './failed.ts';

@@ -7,7 +7,7 @@ import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/useNetwork.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { coverSecrets, piecesOf, uncovered } from '../observing/secretPieces.ts';
+import { coverSecrets, piecesOf, uncovered } from '../observing/redaction.ts';
 import {
   ConfigurationError,
   configDirectory,

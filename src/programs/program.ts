@@ -5,8 +5,8 @@ import { logWarnings } from 'telemetry/log.ts';
 import { useNetwork } from '../access/useNetwork.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
-import { openTraces } from '../observing/openTraces.ts';
-import type { Traces } from '../observing/span.ts';
+import type { Traces } from '../observing/observation.ts';
+import { openTraces } from '../observing/traces.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -67,7 +67,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 
   try {
     const traces = await openTraces(process.env, {
-      name: program.telemetryName,
+      service: program.telemetryName,
       version: versionOfBuild(process.env),
       ...{ instance, log },
     });

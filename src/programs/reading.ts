@@ -11,12 +11,11 @@ import { createEndpointLease, readFoundEndpoint, type TakeEndpoint } from '../hu
 import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
 import { connectionStringTo, type EventEndpoint, findEndpoint, nameOf, settingsAt } from '../hub/reading/lookUp.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
+import type { StoreRecords } from '../observing/callRecords.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
-import type { Log } from '../observing/log.ts';
-import type { Meter } from '../observing/meter.ts';
-import type { StoreRecords } from '../observing/storeRecords.ts';
+import type { Log, Troubles } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
 import type { Taps } from '../observing/taps.ts';
-import type { Troubles } from '../observing/troubles.ts';
 import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';

@@ -1,6 +1,6 @@
 import { type Access, accessOf } from '../access/access.ts';
-import { noMeter } from '../observing/meter.ts';
-import { createStoreRecords } from '../observing/storeRecords.ts';
+import { createStoreRecords } from '../observing/callRecords.ts';
+import { noMeter } from '../observing/metrics.ts';
 import type { Settings } from '../settings/config.ts';
 import { eventHubNameOf, placeOf } from '../settings/derived.ts';
 import type { CheckpointStore } from './checkpointStore.ts';

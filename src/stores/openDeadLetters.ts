@@ -1,7 +1,7 @@
 import { type Access, accessOf } from '../access/access.ts';
+import { createStoreRecords } from '../observing/callRecords.ts';
 import type { LogLines } from '../observing/log.ts';
-import { noMeter } from '../observing/meter.ts';
-import { createStoreRecords } from '../observing/storeRecords.ts';
+import { noMeter } from '../observing/metrics.ts';
 import type { Settings } from '../settings/config.ts';
 import { letterCounts } from '../settings/constants.ts';
 import { placeOf } from '../settings/derived.ts';

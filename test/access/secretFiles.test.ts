@@ -5,7 +5,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
 import { derivedFrom, openSecretFiles } from '../../src/access/secretFiles.ts';
 import { useNetwork } from '../../src/access/useNetwork.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/constants.ts';
 import { addSecret, secretsOf } from '../../src/settings/secrets.ts';

@@ -105,7 +105,7 @@ describe('traces', () => {
 
   it('docs/operations.md has the variables that the code reads', () => {
     const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-    const read = ['src/observing/openTraces.ts', 'src/observing/signals.ts']
+    const read = ['src/observing/traces.ts', 'src/observing/traces.ts']
       .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
       .filter((name) => !/METRIC/.test(name))
       .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));

@@ -17,7 +17,7 @@ import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { createServer } from '../../src/methods/server.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import { readMethodsSettings } from '../../src/settings/config.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
 import { signal } from '../support/waiting.ts';

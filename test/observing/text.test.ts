@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/protocol/nearest.ts';
+import { nearest } from '../../src/protocol/rejection.ts';
 
 const names = ['model.create', 'model.update', 'type.create'];
 

@@ -2,7 +2,7 @@ import { closed, counter, open } from 'telemetry/declaration.ts';
 import { createMeter as createMeterOf, statusValue } from 'telemetry/meter.ts';
 import { mostSeries } from 'telemetry/series.ts';
 import { expect, it } from 'vitest';
-import { createMeter, noMeter } from '../../src/observing/meter.ts';
+import { createMeter, noMeter } from '../../src/observing/metrics.ts';
 import { readingOf } from '../support/observed.ts';
 
 const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [

@@ -1,7 +1,6 @@
 import { createRepeating } from '../../concurrency/waiting.ts';
 import { diagnoseLookUp, storeFieldsOf } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
 import type { CheckpointStore } from '../../stores/checkpointStore.ts';
 import type { Consumer } from './consumer.ts';
 import type { Ownerships } from './leases.ts';

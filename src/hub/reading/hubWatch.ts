@@ -1,8 +1,7 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
 import type { PartitionContents } from '../../engine/contents.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
 import type { PartitionSession } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
 import type { EventHubConnection } from './connection.ts';

@@ -1,7 +1,6 @@
 import '../../../src/programs/v8Flags.ts';
 import { observeProcess } from 'telemetry/processGauges.ts';
-import type { Metrics } from '../../../src/observing/exposition.ts';
-import { createMeter, type Meter } from '../../../src/observing/meter.ts';
+import { createMeter, type Meter, type Metrics } from '../../../src/observing/metrics.ts';
 import { runProgram } from '../../../src/programs/program.ts';
 import { startService } from '../../../src/programs/service.ts';
 import { configDirectory, readSettings } from '../../../src/settings/config.ts';
