@@ -236,8 +236,8 @@ describe('the system clock', () => {
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'observing/diagnosis.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',
-    'observing/exposition.ts': 'tells collectors since when is counted',
-    'observing/otlp.ts': 'tells collectors when a figure was read',
+    'observing/metrics.ts': 'tells collectors since when is counted',
+    'observing/otlpMetrics.ts': 'tells collectors when a figure was read',
     'admin/tapRoute.ts': 'shows when a tap began',
     'observing/taps.ts': 'shows when something happened',
   };

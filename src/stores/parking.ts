@@ -1,7 +1,7 @@
 import { atMost, pause, within } from '../concurrency/waiting.ts';
-import { storeFieldsOf } from '../observing/diagnosis.ts';
 import type { LogLines, Troubles } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
+import { storeFieldsOf } from '../observing/storeFailure.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
 import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';

@@ -1,5 +1,5 @@
 import type { StoreRecords } from '../observing/callRecords.ts';
-import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import type { StoreKey, StoreOperation } from '../protocol/vocabulary.ts';
 
 /** What is asked of a store by each of its methods. */

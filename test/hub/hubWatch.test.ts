@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { behindOf, createHubWatch, missingOf, silentMsAt } from '../../src/hub/reading/hubWatch.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
-import type { ReadingDiagnosis, StoreDiagnosis } from '../../src/observing/diagnosis.ts';
+import type { ReadingDiagnosis } from '../../src/observing/diagnosis.ts';
 import { createTroubles } from '../../src/observing/log.ts';
+import type { StoreDiagnosis } from '../../src/observing/storeFailure.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { silence } from './support/replying.ts';

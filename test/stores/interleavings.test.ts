@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { storeFailureOf } from '../../src/observing/diagnosis.ts';
+import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import type { LetterStorage } from '../../src/stores/deadLetter.ts';
 import { idOf, print } from '../../src/stores/deadLetter.ts';
 import { createDeadLetters, type DeadLetters, LetterRefused } from '../../src/stores/deadLetterStore.ts';

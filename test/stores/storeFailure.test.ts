@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type StoreFailure, storeFailureOf } from '../../src/observing/diagnosis.ts';
+import { type StoreFailure, storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { recorded } from '../../src/stores/recorded.ts';
 import { StorageError } from '../../src/stores/storageCalls.ts';
 

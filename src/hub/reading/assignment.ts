@@ -1,7 +1,7 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { createPartition, type PartitionOptions } from '../../engine/partition.ts';
-import { storeFieldsOf } from '../../observing/diagnosis.ts';
+import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';
 import { createPartitionReader, type PartitionReaderOptions } from './reader.ts';

@@ -1,6 +1,7 @@
 import { createRepeating } from '../../concurrency/waiting.ts';
-import { diagnoseLookUp, storeFieldsOf } from '../../observing/diagnosis.ts';
+import { diagnoseLookUp } from '../../observing/diagnosis.ts';
 import type { Log, Troubles } from '../../observing/log.ts';
+import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { CheckpointStore } from '../../stores/checkpointStore.ts';
 import type { Consumer } from './consumer.ts';
 import type { Ownerships } from './leases.ts';
