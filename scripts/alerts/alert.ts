@@ -1,5 +1,5 @@
 import type { events as edgeEvents } from '../../edge/src/operations/events.ts';
-import type { events } from '../../src/observing/log.ts';
+import type { events } from '../../src/observing/events.ts';
 
 /** What an operator is called for. The tables of the pages and the rules for Prometheus are written from these (D303). */
 export interface Alert<Event extends string = string> {

@@ -1,5 +1,5 @@
 import { pause, sleep } from '../concurrency/waiting.ts';
-import type { LogText } from '../observing/log.ts';
+import type { LogText } from '../observing/events.ts';
 import type { CrashRecord } from './crashRecord.ts';
 import { createTracked, type Progress, type Tracked } from './progressTracker.ts';
 

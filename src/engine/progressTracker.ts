@@ -1,4 +1,4 @@
-import type { LogText } from '../observing/log.ts';
+import type { LogText } from '../observing/events.ts';
 import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
 import { type CrashRecord, decodeCrashRecord, encodeCrashRecord, isOpen } from './crashRecord.ts';
 import { createWatermark, type Position, type WorkHandle } from './watermark.ts';

@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { logWarnings } from 'telemetry/log.ts';
 import { useNetwork } from '../access/useNetwork.ts';
-import { createLog, type Log, type LogText } from '../observing/log.ts';
+import type { LogText } from '../observing/events.ts';
+import { createLog, type Log } from '../observing/log.ts';
 import type { Traces } from '../observing/observation.ts';
 import { openTraces } from '../observing/traces.ts';
 import {

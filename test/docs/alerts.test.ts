@@ -8,7 +8,7 @@ import { edgeUnalerted } from '../../scripts/alerts/edge.ts';
 import { serviceUnalerted } from '../../scripts/alerts/service.ts';
 import { alerts } from '../../scripts/alertTables.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { events } from '../../src/observing/log.ts';
+import { events } from '../../src/observing/events.ts';
 import { metrics } from '../../src/observing/metrics.ts';
 
 type Events = Readonly<Record<string, { readonly levels: readonly string[] }>>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { events as edgeEvents } from '../../edge/src/operations/events.ts';
-import { events } from '../../src/observing/log.ts';
+import { events } from '../../src/observing/events.ts';
 import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
@@ -13,7 +13,7 @@ interface Event {
 }
 
 describe.each([
-  ['event', 'src', 'src/observing/log.ts', events],
+  ['event', 'src', 'src/observing/events.ts', events],
   ['event of the edge proxy', 'edge/src', 'edge/src/operations/events.ts', edgeEvents],
 ] as const)('docs/log-events.md, the table of each %s', (heading, root, list, known) => {
   const rows = tableOf(page, heading);

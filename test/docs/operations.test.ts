@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { events } from '../../src/observing/log.ts';
+import { events } from '../../src/observing/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
