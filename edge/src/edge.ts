@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createExposition } from 'telemetry/exposition.ts';
-import { serveHealth } from 'telemetry/healthServer.ts';
-import { observeProcess } from 'telemetry/processGauges.ts';
+import { createExposition } from '@device-messaging/telemetry/exposition.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
+import { observeProcess } from '@device-messaging/telemetry/process.ts';
 import type { Configuration } from './configuration/read.ts';
 import { type ConfigurationFileRead, watchConfiguration } from './configuration/watch.ts';
 import { connectToHub } from './hub/hubConnection.ts';

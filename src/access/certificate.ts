@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
-import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
+import { type FileWatch, type Stamps, stampsNow, watchFiles } from '@device-messaging/telemetry/files.ts';
 import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
 import { secretFiles } from '../settings/constants.ts';
 import type { SecretFilesTelling } from './secretFiles.ts';

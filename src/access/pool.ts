@@ -1,5 +1,5 @@
-import { tunnelTo } from 'telemetry/network/outbound.ts';
-import { hostOf } from 'telemetry/network/proxies.ts';
+import { tunnelTo } from '@device-messaging/telemetry/outbound.ts';
+import { hostOf } from '@device-messaging/telemetry/proxies.ts';
 import type { buildConnector as BuildConnector } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';

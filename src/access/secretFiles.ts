@@ -1,5 +1,4 @@
-import { stampsNow } from 'telemetry/files/stamps.ts';
-import { watchFiles } from 'telemetry/files/watchFiles.ts';
+import { stampsNow, watchFiles } from '@device-messaging/telemetry/files.ts';
 import { within } from '../concurrency/waiting.ts';
 import type { LogLines, Troubles } from '../observing/log.ts';
 import { secretFiles } from '../settings/constants.ts';

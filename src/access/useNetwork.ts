@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { useProxies } from 'telemetry/network/outbound.ts';
-import { trustAlso } from 'telemetry/network/trust.ts';
+import { useProxies } from '@device-messaging/telemetry/outbound.ts';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
 import { proxiesIn } from '../settings/derived.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { createErrorFields } from 'telemetry/errorFields.ts';
-import type { Listening } from 'telemetry/listening.ts';
-import type { SecretList } from 'telemetry/secretList.ts';
+import type { Listening } from '@device-messaging/telemetry/health.ts';
+import { createErrorFields, type SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { z } from 'zod';
 import { createPageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../access/secretFiles.ts';

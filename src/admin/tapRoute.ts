@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SecretList } from 'telemetry/secretList.ts';
+import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { z } from 'zod';
 import { createTapLines, type Taps } from '../observing/taps.ts';
 import { type AdminRoute, BadRequest } from './adminServer.ts';

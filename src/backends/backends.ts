@@ -1,5 +1,5 @@
+import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
-import type { SecretList } from 'telemetry/secretList.ts';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
 import type { Secret } from '../access/secretFiles.ts';

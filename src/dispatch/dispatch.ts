@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { Backends } from '../backends/backends.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
@@ -12,7 +13,7 @@ import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } fro
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import { nearest, Rejection } from '../protocol/rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { createParking, type ParkingOptions } from '../stores/parking.ts';
 import { createMessageRoom, type MessageRoom } from './messageRoom.ts';

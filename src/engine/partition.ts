@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { pastMoment } from '../concurrency/clocks.ts';
-import type { LogText as LogMessage } from '../observing/log.ts';
+import type { LogText as LogMessage } from '../observing/events.ts';
 import type { Publish } from '../observing/taps.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import type { Backlog } from './backlog.ts';

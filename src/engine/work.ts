@@ -1,4 +1,4 @@
-import type { LogText as LogMessage } from '../observing/log.ts';
+import type { LogText as LogMessage } from '../observing/events.ts';
 import type { PartitionBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import type { MessageWork } from './contents.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { namingSetting } from 'telemetry/address.ts';
-import { serveHealth } from 'telemetry/healthServer.ts';
-import { withFields } from 'telemetry/log.ts';
+import { namingSetting, serveHealth } from '@device-messaging/telemetry/health.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { readCertificate, watchCertificate } from '../access/certificate.ts';
 import { isSecret } from '../access/secretFiles.ts';

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { listed, nearest, quoted } from '../protocol/rejection.ts';
+import { listed, quoted } from '../protocol/rejection.ts';
 import { timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';

@@ -1,4 +1,4 @@
-import { statusValue } from 'telemetry/meter.ts';
+import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import {
   type BackendKey,

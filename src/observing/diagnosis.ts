@@ -1,4 +1,4 @@
-import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
+import { isProxyFault, proxyAdvice } from '@device-messaging/telemetry/outbound.ts';
 
 // What a fault means for an operator: by its place and its code, the setting to look at, and what to do.
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { statusValue } from 'telemetry/meter.ts';
+import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import type { Invoked, MethodFailure, Reason } from '../protocol/vocabulary.ts';
 import type { MessageRecordsOptions } from './messageRecords.ts';
 import { beginStep, beginTrace, type CallTimes, type Step } from './observation.ts';

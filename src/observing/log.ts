@@ -5,7 +5,7 @@ import {
   type Log as LogOf,
   type LogOptions,
   originOf,
-} from 'telemetry/log.ts';
+} from '@device-messaging/telemetry/log.ts';
 import { eventOf, events, type LogText } from './events.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */

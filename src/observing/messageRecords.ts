@@ -1,4 +1,4 @@
-import { other } from 'telemetry/declaration.ts';
+import { other } from '@device-messaging/telemetry/meter.ts';
 import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Arrival, Generation } from '../protocol/event.ts';

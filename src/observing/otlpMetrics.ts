@@ -1,3 +1,4 @@
+import type { Declaration, Reading, Series } from '@device-messaging/telemetry/meter.ts';
 import { type HrTime, ValueType } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { emptyResource, type Resource } from '@opentelemetry/resources';
@@ -10,9 +11,6 @@ import {
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import type { Declaration } from 'telemetry/declaration.ts';
-import type { Reading } from 'telemetry/meter.ts';
-import type { Series } from 'telemetry/series.ts';
 import { collectorAgent, type MetricsWanted } from './traces.ts';
 
 /** What is reported. */

@@ -1,4 +1,4 @@
-import { madeOf, type SecretList } from 'telemetry/secretList.ts';
+import { madeOf, type SecretList } from '@device-messaging/telemetry/secrets.ts';
 
 /** This many characters in a row identify a secret. Fewer could be an ordinary word. */
 const identifyingLength = 8;

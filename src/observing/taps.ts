@@ -1,7 +1,6 @@
-import { jsonToken } from 'telemetry/exactJson.ts';
-import { printableJson } from 'telemetry/printable.ts';
-import { createScrub } from 'telemetry/scrub.ts';
-import type { SecretList } from 'telemetry/secretList.ts';
+import { jsonToken } from '@device-messaging/telemetry/exactJson.ts';
+import { createScrub, type SecretList } from '@device-messaging/telemetry/secrets.ts';
+import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { createCover } from './redaction.ts';
 
 /** The stages of a message, and of an invocation, in the order in which they usually come. */

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
+import { outboundAgent, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
 import type { Resource } from '@opentelemetry/resources';
-import { outboundAgent, tunnelTo } from 'telemetry/network/outbound.ts';
 import { createTroubles, type Log } from './log.ts';
 import type { Traces } from './observation.ts';
 

@@ -1,4 +1,4 @@
-import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, outage, warning } from '@device-messaging/telemetry/check.ts';
 import { accessOf } from '../access/access.ts';
 import { createAttempt, maxAnswerBytes, probes } from '../backends/backend.ts';
 import { openTokens } from '../backends/backends.ts';

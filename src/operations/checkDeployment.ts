@@ -1,7 +1,13 @@
 import { parseArgs } from 'node:util';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
-import { createReport } from 'telemetry/check/report.ts';
-import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import {
+  type Check,
+  createReport,
+  type Finding,
+  failure,
+  ok,
+  runChecks,
+  warning,
+} from '@device-messaging/telemetry/check.ts';
 import { readCertificate } from '../access/certificate.ts';
 import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/useNetwork.ts';

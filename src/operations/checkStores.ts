@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, warning } from '@device-messaging/telemetry/check.ts';
 import { type AccountAccess, accessOf } from '../access/access.ts';
 import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';

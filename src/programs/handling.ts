@@ -1,4 +1,4 @@
-import { withFields } from 'telemetry/log.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';

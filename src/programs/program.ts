@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import { logWarnings } from 'telemetry/log.ts';
+import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
 import { useNetwork } from '../access/useNetwork.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';

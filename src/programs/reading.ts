@@ -1,4 +1,4 @@
-import { withFields } from 'telemetry/log.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import type { Access, EventsAccess } from '../access/access.ts';
 import { currentOf, derivedFrom, isSecret, type Secret } from '../access/secretFiles.ts';
 import { bytesToReserveFor, createArrivals } from '../dispatch/recognition.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { serveHealth } from 'telemetry/healthServer.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { accessOf } from '../access/access.ts';
 import { openAdmin } from '../admin/openAdmin.ts';
 import { tapRoute } from '../admin/tapRoute.ts';

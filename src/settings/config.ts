@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import convict from 'convict';
-import { nearest } from '../protocol/rejection.ts';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
 import { readSecretFile, secretFilesOf } from './secrets.ts';

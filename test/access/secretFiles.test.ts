@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
+import { tunnelTo, useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';

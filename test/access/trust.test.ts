@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { createSecureContext } from 'node:tls';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { trustAlso } from 'telemetry/network/trust.ts';
 import { expect, it, onTestFinished } from 'vitest';
 
 // The authorities of a setting are trusted besides those that are trusted anyway (D407).

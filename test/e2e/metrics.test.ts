@@ -1,4 +1,4 @@
-import type { Declaration } from 'telemetry/declaration.ts';
+import type { Declaration } from '@device-messaging/telemetry/meter.ts';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';

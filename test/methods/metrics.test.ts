@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { methodMetrics } from '../../src/observing/callMetrics.ts';
-import { metrics, namesIn } from '../../src/observing/metrics.ts';
+import { methodMetrics, metrics, namesIn } from '../../src/observing/metrics.ts';
 import { failures } from '../../src/protocol/vocabulary.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { methodDevice } from './support/methodDevice.ts';

@@ -1,4 +1,4 @@
-import { serveHealth } from 'telemetry/healthServer.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type Metrics, noMeter, openMetrics } from '../../src/observing/metrics.ts';
 import { recordingLog } from '../support/observed.ts';

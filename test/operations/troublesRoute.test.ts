@@ -1,4 +1,4 @@
-import { withFields } from 'telemetry/log.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { troublesRoute } from '../../src/admin/openAdmin.ts';
 import { createTroubles } from '../../src/observing/log.ts';

@@ -1,5 +1,5 @@
+import { type Finding, failure, ok, outage } from '@device-messaging/telemetry/check.ts';
 import mqtt from 'mqtt';
-import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { clientOptions } from '../modules/brokerConnection.ts';

@@ -1,8 +1,6 @@
-import { type Finding, failure, ok } from 'telemetry/check/finding.ts';
-import { createReport } from 'telemetry/check/report.ts';
-import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
-import { proxySecrets } from 'telemetry/network/proxies.ts';
-import { createScrub } from 'telemetry/scrub.ts';
+import { type Check, createReport, type Finding, failure, ok, runChecks } from '@device-messaging/telemetry/check.ts';
+import { proxySecrets } from '@device-messaging/telemetry/proxies.ts';
+import { createScrub } from '@device-messaging/telemetry/secrets.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from '../configuration/read.ts';
 import { proxyIn, useNetwork } from '../connections/network.ts';
 import { secretsOf } from '../operations/startLine.ts';

@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, warning } from '@device-messaging/telemetry/check.ts';
 import type { Configuration } from '../configuration/read.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,11 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import { type Finding, failure, ok, outage } from 'telemetry/check/finding.ts';
-import { proxyFinding } from 'telemetry/check/proxyFinding.ts';
-import { tunnelTo } from 'telemetry/network/outbound.ts';
-import { hostOf } from 'telemetry/network/proxies.ts';
-import { ProxyFailure } from 'telemetry/network/tunnel.ts';
+import { type Finding, failure, ok, outage, proxyFinding } from '@device-messaging/telemetry/check.ts';
+import { ProxyFailure, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
+import { hostOf } from '@device-messaging/telemetry/proxies.ts';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { hubAddress } from '../connections/network.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
+import { type Stamps, stampOf } from '@device-messaging/telemetry/files.ts';
 import type { z } from 'zod';
 import { crossCheck, type Problem } from './crossChecks.ts';
 import { credentialProblems } from './hubCredentials.ts';

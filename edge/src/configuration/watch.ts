@@ -1,5 +1,4 @@
-import type { Stamps } from 'telemetry/files/stamps.ts';
-import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
+import { type FileWatch, type Stamps, watchFiles } from '@device-messaging/telemetry/files.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from './read.ts';
 
 /** The file of the configuration, as it was read at the start. */

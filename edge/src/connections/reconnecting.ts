@@ -1,4 +1,4 @@
-import { noMeter } from 'telemetry/meter.ts';
+import { noMeter } from '@device-messaging/telemetry/meter.ts';
 import type { Meter } from '../metrics/metrics.ts';
 import type { LogText } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';

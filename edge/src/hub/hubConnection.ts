@@ -1,6 +1,6 @@
+import { noMeter } from '@device-messaging/telemetry/meter.ts';
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import sdk from 'azure-iot-device';
-import { noMeter } from 'telemetry/meter.ts';
-import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { partOf } from '../configuration/connectionString.ts';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';

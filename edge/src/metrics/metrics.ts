@@ -1,5 +1,9 @@
-import { createMeter as createMeterOf, type Meter as MeterOf, type MeterWithReadings } from 'telemetry/meter.ts';
-import { processMetrics } from 'telemetry/processMetrics.ts';
+import {
+  createMeter as createMeterOf,
+  type Meter as MeterOf,
+  type MeterWithReadings,
+} from '@device-messaging/telemetry/meter.ts';
+import { processMetrics } from '@device-messaging/telemetry/process.ts';
 import { edgeMetrics } from './declared/edgeMetrics.ts';
 
 /** Every metric of the edge proxy, by its name in OpenTelemetry. The names are an interface: dashboards and alerts use them (D95). */

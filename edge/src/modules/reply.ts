@@ -1,4 +1,4 @@
-import { inexactIn, isShallow } from 'telemetry/exactJson.ts';
+import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import { failure, type MethodResponse, maxResponseBytes } from '../hub/methodResponse.ts';
 
 /** A message on the topic `{out}/{status}/{requestId}` of a module. */

@@ -1,4 +1,12 @@
-import { type EventLevel, error, fatal, info, linesDropped, type MessageOf, warn } from 'telemetry/events.ts';
+import {
+  type EventLevel,
+  error,
+  fatal,
+  info,
+  linesDropped,
+  type MessageOf,
+  warn,
+} from '@device-messaging/telemetry/log.ts';
 
 /**
  * The lines of the log: a closed list. The names are an interface: operators look for them. `docs/log-events.md` says what

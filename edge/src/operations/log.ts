@@ -1,4 +1,9 @@
-import { createLog as createLogOf, type LogLevel, type Log as LogOf, type LogOptions } from 'telemetry/log.ts';
+import {
+  createLog as createLogOf,
+  type LogLevel,
+  type Log as LogOf,
+  type LogOptions,
+} from '@device-messaging/telemetry/log.ts';
 import { events } from './events.ts';
 
 /** The log of the edge proxy. Each text is in the list of events. */

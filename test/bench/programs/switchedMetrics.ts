@@ -1,5 +1,5 @@
 import '../../../src/programs/v8Flags.ts';
-import { observeProcess } from 'telemetry/processGauges.ts';
+import { observeProcess } from '@device-messaging/telemetry/process.ts';
 import { createMeter, type Meter, type Metrics } from '../../../src/observing/metrics.ts';
 import { runProgram } from '../../../src/programs/program.ts';
 import { startService } from '../../../src/programs/service.ts';
