@@ -54,9 +54,9 @@ type Signal = 'METRICS' | 'TRACES';
 /** The value of a standard variable; an empty one counts as not set. */
 const given = (env: Environment, variable: string): string | undefined => env[variable]?.trim() || undefined;
 
-/** The variable that names the protocol, or the address, of a signal: its own, or the general one; undefined when there is none. */
-const setFor = (env: Environment, signal: Signal, what: 'PROTOCOL' | 'ENDPOINT'): string | undefined =>
-  [`OTEL_EXPORTER_OTLP_${signal}_${what}`, `OTEL_EXPORTER_OTLP_${what}`].find((name) => given(env, name) !== undefined);
+/** The first of these variables that is set. */
+const firstSet = (env: Environment, variables: readonly string[]): string | undefined =>
+  variables.find((variable) => given(env, variable) !== undefined);
 
 const isSwitchedOff = (env: Environment): boolean => given(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
 
@@ -69,8 +69,8 @@ const exportersIn = (env: Environment, signal: Signal): readonly string[] | unde
 /** Whether the standard variables ask for sending to a collector (D118): for traces the general address alone does not. */
 function isSent(env: Environment, signal: Signal): boolean {
   if (isSwitchedOff(env)) return false;
-  const address =
-    signal === 'METRICS' ? setFor(env, signal, 'ENDPOINT') : given(env, `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`);
+  const general = signal === 'METRICS' ? ['OTEL_EXPORTER_OTLP_ENDPOINT'] : [];
+  const address = firstSet(env, [`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, ...general]);
   return exportersIn(env, signal)?.includes('otlp') ?? address !== undefined;
 }
 
@@ -103,11 +103,11 @@ export function traceSettings(env: Environment) {
 
   /** Undefined when it is not usable. */
   function usableUrl(): string | undefined {
-    const protocol = setFor(env, 'TRACES', 'PROTOCOL') ?? '';
+    const protocol = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) ?? '';
     if (given(env, protocol) === 'grpc')
       return ignore(protocol, 'only OTLP over HTTP is supported; no traces are sent');
     if (protocol && given(env, protocol) !== 'http/json') ignore(protocol, 'spans are sent as http/json');
-    const endpoint = setFor(env, 'TRACES', 'ENDPOINT') ?? '';
+    const endpoint = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']) ?? '';
     const set = given(env, endpoint) ?? 'http://localhost:4318';
     const address = endpoint.includes('TRACES') ? set : `${set.replace(/\/+$/, '')}/v1/traces`;
     if (isHttpAddress(address)) return address;
@@ -134,7 +134,7 @@ export type MetricsWanted = ReturnType<typeof metricsWanted>;
 /** What the standard variables of OpenTelemetry ask of the metrics. The exporter itself reads the others (address, headers, time-out, certificates). */
 export function metricsWanted(env: Environment) {
   const addresses = ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const protocol = setFor(env, 'METRICS', 'PROTOCOL') ?? '';
+  const protocol = firstSet(env, ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) ?? '';
   const intervalMs = millisecondsIn(env['OTEL_METRIC_EXPORT_INTERVAL'], 60_000);
   return {
     /** Whether metrics are recorded at all. */
@@ -142,7 +142,7 @@ export function metricsWanted(env: Environment) {
     /** Whether they are sent to a collector. */
     isSent: isSent(env, 'METRICS'),
     /** Its address, or the beginning of it. */
-    collector: given(env, setFor(env, 'METRICS', 'ENDPOINT') ?? '') ?? 'http://localhost:4318',
+    collector: given(env, firstSet(env, addresses) ?? '') ?? 'http://localhost:4318',
     /** Variables with an address that is none, or a protocol that cannot be served. */
     unusable: [
       ...addresses.filter((name) => !isHttpAddress(given(env, name) ?? 'http://localhost')),

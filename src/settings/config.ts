@@ -6,7 +6,6 @@ import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
 import { readSecretFile, secretFilesOf } from './secrets.ts';
 import {
-  envOf,
   everySetting,
   type Groups,
   type MethodsSettings,
@@ -166,7 +165,7 @@ function withoutOthers(values: object, own: Groups): object {
  */
 function named(problem: string, holders: ReadonlyMap<string, string>): string {
   const path = problem.split(':', 1)[0] ?? '';
-  const env = holders.get(path) ?? envOf(path);
+  const env = holders.get(path) ?? settingDocs().find((setting) => setting.path === path)?.env;
   return env === undefined
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
