@@ -18,12 +18,11 @@ import type { Meter } from './metrics.ts';
 import { beginStep, beginTrace, type CallTimes, type Course, type Step, type Traces } from './observation.ts';
 import type { Taps } from './taps.ts';
 
+/** Without `traces` no spans are recorded, and without `taps` devices have no followers. */
 export interface MessageRecordsOptions {
   readonly log: Log;
   readonly meter: Meter;
-  /** Undefined: no spans are recorded. */
   readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Taps | undefined;
 }
 
@@ -34,13 +33,11 @@ type MessageRecord = ReturnType<typeof recordOf>;
 /** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
 function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt: number | undefined) {
   const begunAt = performance.now();
-  // How long it waited before its handling began, in ms; not for a dead letter.
-  const waits = readAt === undefined ? undefined : waitsOf(arrival, readAt, begunAt);
   return {
     arrival,
     envelope,
     traceId,
-    waits,
+    waits: readAt === undefined ? undefined : waitsOf(arrival, readAt, begunAt), // not for a dead letter
     begunAt,
     /** When the result was known: its handling without replies ended. */
     answersAt: begunAt,
@@ -48,12 +45,12 @@ function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt:
     times: {} as CallTimes,
     remarks: none,
     failure: undefined as Rejection | undefined,
-    /** Number of replies that the hub has accepted. */
-    sent: 0,
+    sent: 0, // replies that the hub has accepted
     dropped: [] as { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[],
   };
 }
 
+/** How long it waited before its handling began, in ms. */
 const waitsOf = ({ event }: Arrival, readAt: number, begunAt: number) => ({
   // The hub's clock and ours differ, and ours can be set: 0 instead of less.
   hubMs: Math.max(0, timeOfDay(readAt) - event.enqueuedTimeUtc.getTime()),
@@ -181,19 +178,16 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         ended(failure: Rejection | undefined) {
           record.failure = failure;
           measure(name ?? other, record);
-          log[isAlarming(record) ? 'warn' : 'info'](lineOf(record), 'handled');
-          publish?.('handled', toldAtEnd(record));
           const { sent, dropped } = record;
+          const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
+          log[isAlarming ? 'warn' : 'info'](lineOf(record), 'handled');
+          publish?.('handled', toldAtEnd(record));
+          if (span === undefined) return;
           // Only a failure that is not the device's is an error of the span.
           const isError = failure !== undefined && resultCodes[failure.code].fault !== 'device';
-          span?.end(
-            {
-              'svc.code': failure?.code ?? 'ok',
-              'svc.replies.sent': sent,
-              'svc.replies.dropped': dropped.length || undefined,
-            },
-            isError ? { type: failure.code, message: failure.details } : undefined,
-          );
+          const replies = { 'svc.replies.sent': sent, 'svc.replies.dropped': dropped.length || undefined };
+          const error = isError ? { type: failure.code, message: failure.details } : undefined;
+          span.end({ 'svc.code': failure?.code ?? 'ok', ...replies }, error);
         },
         /** This instance no longer handles the message. */
         left() {
@@ -234,10 +228,6 @@ function lineOf(record: MessageRecord): object {
     ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
   };
 }
-
-/** Whether an operator should look at the line. */
-const isAlarming = ({ failure, dropped }: MessageRecord): boolean =>
-  dropped.length > 0 || failure?.code === 'internal_platform_error';
 
 function toldAtEnd(record: MessageRecord): object {
   const { envelope, begunAt, answersAt, repliedAt, times, remarks, failure, sent, dropped } = record;

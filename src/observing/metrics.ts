@@ -40,7 +40,7 @@ const operation = closed('device_messaging.operation', 'what is asked of it; a p
 const cache = closed('device_messaging.cache', 'what it holds', ['types', 'identities']);
 
 /** Calls to the backends. */
-export const backendMetrics = {
+const backendMetrics = {
   'http.client.request.duration': histogram(requestBuckets)(
     'Duration of one request to a backend',
     'Which backend is slow, or fails, in which operation. Each attempt counts, repeated ones too. The attributes name the backend in place of its address.',
@@ -87,7 +87,7 @@ export const backendMetrics = {
 const store = closed('device_messaging.store', 'which store; the files are those of methods', stores);
 
 /** What keeps checkpoints, dead letters and files, in files or in blobs. */
-export const storeMetrics = {
+const storeMetrics = {
   'device_messaging.store.duration': histogram(requestBuckets)(
     'Duration of what is asked of a store, with the repeats after failures',
     'Which store is slow, or fails. Alert on `error.type` for five minutes: `todo` of the log says what to do. Until then, no partition changes hands.',
