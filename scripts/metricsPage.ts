@@ -1,4 +1,4 @@
-import type { Attribute, Declaration } from 'telemetry/declaration.ts';
+import type { Attribute, Declaration } from '@device-messaging/telemetry/meter.ts';
 import { edgeMetrics } from '../edge/src/observing/metrics.ts';
 import { chapters as ofServer } from '../src/observing/metrics.ts';
 import { withText } from './writtenPart.ts';

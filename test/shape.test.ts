@@ -73,7 +73,7 @@ describe('imports', () => {
   });
 
   it('of the engine include no packages but telemetry: it is independent of the hub', () => {
-    const isOwn = (target: string) => /^(src\/|telemetry\/|node:)/.test(target);
+    const isOwn = (target: string) => /^(src\/|@device-messaging\/telemetry\/|node:)/.test(target);
     expect(offenders((file, target) => file.startsWith('src/engine/') && !isOwn(target))).toEqual([]);
   });
 
@@ -179,13 +179,12 @@ describe('imports', () => {
   it('of the edge proxy stay in its package: it is deployed alone', () => {
     const { dependencies } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
     const isOwn = (target: string) =>
-      /^(edge\/src|telemetry)\/|^node:/.test(target) || Object.hasOwn(dependencies, target);
+      /^(edge\/src|@device-messaging\/telemetry)\/|^node:/.test(target) || Object.hasOwn(dependencies, target);
     const reaching = filesBelow('edge/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
     expect(reaching).toEqual([]);
   });
 
   it.each([
-    ['the nearest name', 'src/protocol/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
@@ -236,8 +235,8 @@ describe('the system clock', () => {
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'observing/diagnosis.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',
-    'observing/exposition.ts': 'tells collectors since when is counted',
-    'observing/otlp.ts': 'tells collectors when a figure was read',
+    'observing/metrics.ts': 'tells collectors since when is counted',
+    'observing/otlpMetrics.ts': 'tells collectors when a figure was read',
     'admin/tapRoute.ts': 'shows when a tap began',
     'observing/taps.ts': 'shows when something happened',
   };

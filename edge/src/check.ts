@@ -2,15 +2,20 @@ import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
+import {
+  createReport,
+  type Finding,
+  failure,
+  ok,
+  outage,
+  proxyFinding,
+  runChecks,
+  warning,
+} from '@device-messaging/telemetry/check.ts';
+import { ProxyFailure, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
+import { hostOf, proxySecrets } from '@device-messaging/telemetry/proxies.ts';
+import { createScrub } from '@device-messaging/telemetry/secrets.ts';
 import mqtt from 'mqtt';
-import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { proxyFinding } from 'telemetry/check/proxyFinding.ts';
-import { createReport } from 'telemetry/check/report.ts';
-import { runChecks } from 'telemetry/check/runChecks.ts';
-import { tunnelTo } from 'telemetry/network/outbound.ts';
-import { hostOf, proxySecrets } from 'telemetry/network/proxies.ts';
-import { ProxyFailure } from 'telemetry/network/tunnel.ts';
-import { createScrub } from 'telemetry/scrub.ts';
 import { ConfigurationError } from './configuration/checks.ts';
 import { type Configuration, readConfiguration } from './configuration/read.ts';
 import { errorMessage, hubAddress, proxyIn, useNetwork } from './connections/network.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createExposition } from 'telemetry/exposition.ts';
-import { serveHealth } from 'telemetry/healthServer.ts';
-import { observeProcess } from 'telemetry/processGauges.ts';
+import { createExposition } from '@device-messaging/telemetry/exposition.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
+import { observeProcess } from '@device-messaging/telemetry/process.ts';
 import { type Configuration, type ConfigurationFileRead, watchConfiguration } from './configuration/read.ts';
 import { connectToHub } from './hub/hubConnection.ts';
 import { createConcurrencyLimit, createProxy, type EdgeProxy } from './invocations/proxy.ts';

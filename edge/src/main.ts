@@ -1,7 +1,6 @@
-import type { Stamps } from 'telemetry/files/stamps.ts';
-import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import { logWarnings } from 'telemetry/log.ts';
-import { proxySecrets } from 'telemetry/network/proxies.ts';
+import type { Stamps } from '@device-messaging/telemetry/files.ts';
+import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
+import { proxySecrets } from '@device-messaging/telemetry/proxies.ts';
 import { ConfigurationError } from './configuration/checks.ts';
 import { readConfiguration } from './configuration/read.ts';
 import { proxyIn, useNetwork } from './connections/network.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import { fromCommandLine, sandboxDirectory } from '../state/directories.ts';
 import { stories } from '../stories/index.ts';
 import { envelope } from '../stories/wire.ts';
 import { fold } from '../terminal/fold.ts';
-import { nearest } from '../terminal/nearest.ts';
 import { splitPair, UsageError } from '../terminal/usage.ts';
 import { answeringOptions, readAnswering } from './answeringOptions.ts';
 import type { AnswerOptions } from './answerMethods.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readEnvFile } from '../../src/settings/variablesFile.ts';
+import { readEnvFile } from '../../src/settings/config.ts';
 import { joinLines } from './dockerfile.ts';
 
 export interface DockerRun {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readEnvFile } from '../../src/settings/variablesFile.ts';
+import { readEnvFile } from '../../src/settings/config.ts';
 import type { DockerRun } from './dockerRun.ts';
 import type { Image } from './followDockerfile.ts';
 

@@ -1,4 +1,4 @@
-import { useProxies } from 'telemetry/network/outbound.ts';
+import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, isNowhere, proxiesIn } from '../settings/derived.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';

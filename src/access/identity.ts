@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AccessToken, TokenCredential } from '@azure/identity';
 import { comingMoment } from '../concurrency/clocks.ts';
 import { lazy, singleFlight, within } from '../concurrency/waiting.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { Troubles } from '../observing/log.ts';
 import type { Settings } from '../settings/config.ts';
 
 /** Tokens for one service, in the form that all its clients take. */

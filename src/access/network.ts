@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
-import { hostOf } from 'telemetry/network/proxies.ts';
-import { trustAlso } from 'telemetry/network/trust.ts';
+import { tunnelTo, useProxies } from '@device-messaging/telemetry/outbound.ts';
+import { hostOf } from '@device-messaging/telemetry/proxies.ts';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import type { buildConnector as BuildConnector } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';

@@ -4,7 +4,7 @@ import {
   type TokenCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity';
-import { directAgent, outboundAgent } from 'telemetry/network/outbound.ts';
+import { directAgent, outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import type { Settings } from '../settings/config.ts';
 
 /**

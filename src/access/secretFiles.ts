@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { type Stamps, stampsNow } from 'telemetry/files/stamps.ts';
-import { type FileWatch, watchFiles } from 'telemetry/files/watchFiles.ts';
+import { type FileWatch, type Stamps, stampsNow, watchFiles } from '@device-messaging/telemetry/files.ts';
 import { within } from '../concurrency/waiting.ts';
-import type { LogLines } from '../observing/log.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { LogLines, Troubles } from '../observing/log.ts';
 import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
 import { secretFiles } from '../settings/constants.ts';
 import { addSecret, readSecretFileLater, refuseUnfit, type SecretFile, secretFilesOf } from '../settings/secrets.ts';

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
-import { printableJson } from 'telemetry/printable.ts';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from '@device-messaging/telemetry/health.ts';
+import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { z } from 'zod';
 import type { PageFiles } from '../../page/server/pageFiles.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';

@@ -1,4 +1,4 @@
-import { printable } from 'telemetry/printable.ts';
+import { printable } from '@device-messaging/telemetry/text.ts';
 import { ConfigurationError } from '../settings/config.ts';
 
 /**

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
-import { createErrorFields } from 'telemetry/errorFields.ts';
-import type { Listening } from 'telemetry/listening.ts';
-import type { SecretList } from 'telemetry/secretList.ts';
+import type { Listening } from '@device-messaging/telemetry/health.ts';
+import { createErrorFields, type SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { z } from 'zod';
 import { createPageFiles } from '../../page/server/pageFiles.ts';
 import type { Secret } from '../access/secretFiles.ts';
-import type { Log, LogLines } from '../observing/log.ts';
-import { createTapLines } from '../observing/tapLines.ts';
-import { currentTroubles } from '../observing/troubles.ts';
+import { currentTroubles, type Log, type LogLines } from '../observing/log.ts';
+import { createTapLines } from '../observing/taps.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { type AdminRoute, startAdminServer } from './adminServer.ts';

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { SecretList } from 'telemetry/secretList.ts';
+import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { z } from 'zod';
-import { createTapLines } from '../observing/tapLines.ts';
-import type { Taps } from '../observing/taps.ts';
+import { createTapLines, type Taps } from '../observing/taps.ts';
 import { type AdminRoute, BadRequest } from './adminServer.ts';
 
 const tapQuery = z.strictObject({

@@ -1,10 +1,9 @@
 import { AxiosHeaders } from 'axios';
 import { ageOf } from '../concurrency/clocks.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
-import type { LogLines } from '../observing/log.ts';
-import { type Meter, noMeter } from '../observing/meter.ts';
+import type { LogLines, Troubles } from '../observing/log.ts';
+import { type Meter, noMeter } from '../observing/metrics.ts';
 import type { Redact } from '../observing/redaction.ts';
-import type { Troubles } from '../observing/troubles.ts';
 import { type BackendKey, backendNames } from '../protocol/vocabulary.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { type BackendState, createCircuit } from './circuit.ts';

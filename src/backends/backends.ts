@@ -1,12 +1,11 @@
+import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
-import type { SecretList } from 'telemetry/secretList.ts';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
 import type { Secret } from '../access/secretFiles.ts';
-import type { LogLines } from '../observing/log.ts';
-import { type Meter, noMeter } from '../observing/meter.ts';
+import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
+import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
-import { createTroubles, type Troubles } from '../observing/troubles.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { type Backend, backendSettings, type CallSettings, createBackend, type probes } from './backend.ts';

@@ -1,6 +1,6 @@
 import { pause } from '../concurrency/waiting.ts';
 import { ownLimitOf } from '../observing/diagnosis.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { Troubles } from '../observing/log.ts';
 
 /** Of a backend, or of the token endpoint, for operators. */
 export interface BackendState {

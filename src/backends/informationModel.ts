@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decimalOf } from 'telemetry/exactJson.ts';
+import { decimalOf } from '@device-messaging/telemetry/exactJson.ts';
 import { z } from 'zod';
 import { defaultModel, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { Backends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
@@ -11,7 +12,6 @@ import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
 import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
-import { nearest } from '../protocol/nearest.ts';
 import { quoted, Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { createParking, type ParkingOptions } from '../stores/parking.ts';

@@ -3,7 +3,7 @@ import type { Card } from '../card/card.ts';
 import type { Requirement } from '../engine/lanes.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import type { Log } from '../observing/log.ts';
-import type { Meter } from '../observing/meter.ts';
+import type { Meter } from '../observing/metrics.ts';
 import type { Taps } from '../observing/taps.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';

@@ -1,6 +1,6 @@
 import { pause } from '../concurrency/waiting.ts';
 import type { LogLines } from '../observing/log.ts';
-import { type Meter, noMeter } from '../observing/meter.ts';
+import { type Meter, noMeter } from '../observing/metrics.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects } from './crashRecord.ts';
 
 export interface QuarantineOptions {

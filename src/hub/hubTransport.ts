@@ -1,5 +1,5 @@
 import type { WebSocketOptions } from '@azure/event-hubs';
-import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import type { ClientOptions, WebSocket as WebSocketClass } from 'ws';
 import type { Settings } from '../settings/config.ts';
 

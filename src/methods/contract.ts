@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { inexactIn, isWhole } from 'telemetry/exactJson.ts';
+import { inexactIn, isWhole } from '@device-messaging/telemetry/exactJson.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { createJoined } from '../backends/transport.ts';
 import type { RequestFields } from '../observing/invocationRecords.ts';

@@ -1,9 +1,9 @@
 import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/typeRegistry.ts';
 import { atMost } from '../concurrency/waiting.ts';
-import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
-import type { Span } from '../observing/span.ts';
-import type { StoreRecords } from '../observing/storeRecords.ts';
+import type { StoreRecords } from '../observing/callRecords.ts';
+import type { Span } from '../observing/observation.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import { quoted } from '../protocol/rejection.ts';
 import type { StorageError } from '../stores/account.ts';
 import type { FileStorage, SignedFile, SignResult } from '../stores/methodFiles.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { InvocableObject } from '../backends/objectOnBehalf.ts';
@@ -6,7 +7,6 @@ import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaratio
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationCourse } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { nearest } from '../protocol/nearest.ts';
 import { listed, quoted } from '../protocol/rejection.ts';
 import { type Invocation, timeoutRange } from './contract.ts';
 import { Failure, failureFromHub } from './failure.ts';

@@ -1,4 +1,4 @@
-import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
+import { inexactIn, isShallow, isWhole } from '@device-messaging/telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
 import {
   allKeys,

@@ -1,13 +1,17 @@
-import { statusValue } from 'telemetry/meter.ts';
+import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import {
   type BackendKey,
   backendNames,
   type HttpMethod,
   type Operation,
+  type StoreFault,
+  type StoreKey,
+  type StoreOperation,
+  stores,
   type TransportFault,
 } from '../protocol/vocabulary.ts';
-import type { Meter } from './meter.ts';
+import type { Meter } from './metrics.ts';
 import { beginStep, type Course } from './observation.ts';
 
 interface HttpRequest {
@@ -59,7 +63,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
       times[backend] ??= { calls: 0, attempts: 0, ms: 0 };
       const own = times[backend];
       own.calls += 1;
-      const step = beginStep(course, 'call', operation, name);
+      const step = beginStep(course.open, 'call', operation, name);
       // Without `url.full`: paths and queries have names that devices choose.
       const span = course.span?.child(operation, 'client', {
         'http.request.method': method,
@@ -68,7 +72,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
         'svc.backend': name,
       });
       let attempts = 0;
-      let sent: OpenRequest | undefined;
+      let sent: ReturnType<typeof requests.begin> | undefined;
       let last: AttemptEnd | undefined;
       let thrown: string | undefined;
 
@@ -128,18 +132,13 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
 const statusOf = (end: AttemptEnd | undefined) => (end && 'status' in end ? end.status : undefined);
 const faultOf = (end: AttemptEnd | undefined) => (end && 'fault' in end ? end.fault.replaceAll(' ', '_') : undefined);
 
-interface OpenRequest {
-  /** As `performance.now()`. */
-  readonly since: number;
-}
-
 /** The requests to one backend that are under way. */
 export function createOpenRequests() {
-  /** In the order of their beginning. */
-  const underWay = new Set<OpenRequest>();
+  /** In the order of their beginning, which each has as `performance.now()`. */
+  const underWay = new Set<{ readonly since: number }>();
 
   return {
-    begin(): OpenRequest {
+    begin() {
       const request = { since: performance.now() };
       underWay.add(request);
       return request;
@@ -148,7 +147,7 @@ export function createOpenRequests() {
      * It may have ended before.
      * @returns its duration in ms
      */
-    ended(request: OpenRequest): number {
+    ended(request: { readonly since: number }): number {
       underWay.delete(request);
       return performance.now() - request.since;
     },
@@ -157,6 +156,29 @@ export function createOpenRequests() {
     oldestMs() {
       const [oldest] = underWay;
       return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
+    },
+  };
+}
+
+export type StoreRecords = ReturnType<typeof createStoreRecords>;
+
+/** Records the calls to the stores of a program. */
+export function createStoreRecords(meter: Meter) {
+  const record = meter.histogram('device_messaging.store.duration');
+  const underWay = new Map<StoreKey, number>();
+  const count = (store: StoreKey, more: number) => underWay.set(store, (underWay.get(store) ?? 0) + more);
+  const asked = () => stores.filter((store) => underWay.has(store));
+  meter.observe('device_messaging.store.requests', () => asked().map((store) => [underWay.get(store) ?? 0, store]));
+
+  return {
+    /** @returns called with the fault, if any, when the store has answered */
+    begin(store: StoreKey, operation: StoreOperation) {
+      const begunAt = performance.now();
+      count(store, 1);
+      return (fault?: StoreFault) => {
+        count(store, -1);
+        record((performance.now() - begunAt) / 1000, store, operation, fault ?? '');
+      };
     },
   };
 }

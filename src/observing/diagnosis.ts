@@ -1,49 +1,40 @@
-import { isProxyFault, proxyAdvice } from 'telemetry/network/tunnel.ts';
-import type { StoreFault } from '../protocol/vocabulary.ts';
+import { isProxyFault, proxyAdvice } from '@device-messaging/telemetry/outbound.ts';
 
 // What a fault means for an operator: by its place and its code, the setting to look at, and what to do.
 
 /** For who is told that the platform has given no token. */
 export const noTokenTodo = 'look at the line identity.no_token, which says why';
 
-interface Remedy {
-  /** The setting to look at. */
-  readonly setting: string;
-  readonly todo: string;
-}
+/** The setting to look at, and what to do. */
+export type Remedy = { readonly setting: string; readonly todo: string };
 
-/** What to do, by codes. */
-type Todos = readonly (readonly [codes: RegExp, todo: string])[];
+/** What to do, with the codes for which it helps: the first that fits counts. */
+export type Todos = Readonly<Record<string, RegExp>>;
 
-const todoIn = (todos: Todos, code: string) => todos.find(([codes]) => codes.test(code))?.[1];
+export const foundIn = (table: Todos, code: string) => Object.entries(table).find(([, codes]) => codes.test(code))?.[0];
 
 /** By the codes of the operating system and of TLS, or our own time-out; `{compare}` is where the host is named. */
-const absences: Todos = [
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no such host: {compare}'],
-  [
+const absences: Todos = {
+  'there is no such host: {compare}': /^(ENOTFOUND|EAI_AGAIN)$/,
+  'nobody answers there: {compare}, or wait until it is back':
     /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|TooLate)$/,
-    'nobody answers there: {compare}, or wait until it is back',
-  ],
-  [
+  'its certificate is not trusted: NETWORK_CA_FILE must name the authority, which a proxy that looks into TLS has too':
     /SELF_SIGNED_CERT|^CERT_UNTRUSTED$|^UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)/,
-    'its certificate is not trusted: NETWORK_CA_FILE must name the authority, which a proxy that looks into TLS has too',
-  ],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is that of another host: {compare}'],
-  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'its certificate is out of date: compare the clock of this machine'],
-  [
+  'its certificate is that of another host: {compare}': /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+  'its certificate is out of date: compare the clock of this machine': /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+  'what is there breaks the connection off: {compare}, and look for a proxy or a firewall between':
     /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
-    'what is there breaks the connection off: {compare}, and look for a proxy or a firewall between',
-  ],
-];
+};
 
 /**
  * What an operator can do about a failure without an answer; undefined when its code tells no cause.
  * @param compare what names the host in the settings, and with what to compare it
  */
 export const todoOf = (code: string, compare: string): string | undefined =>
-  todoIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
+  foundIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
 
-const todoOrWait = (code: string, compare: string) => todoOf(code, compare) ?? `${compare}, or wait until it is back`;
+export const todoOrWait = (code: string, compare: string) =>
+  todoOf(code, compare) ?? `${compare}, or wait until it is back`;
 
 /** Whether it does not pass by itself: a certificate, or the rules of a proxy, must be mended. */
 export const isLasting = (code: string): boolean => /CERT|ISSUER|SIGNATURE|EPROXY(AUTH|REFUSED)/.test(code);
@@ -76,7 +67,7 @@ const synchronise = 'synchronise the clock of this machine (NTP)';
  * @param said the words of the refusal; those of AMQP may tell the time: `Timestamp:2026-01-02T03:04:05`
  * @param date the header of that name, if there is one
  */
-function keyOrClock(mend: string, said = '', date = ''): string {
+export function keyOrClock(mend: string, said = '', date = ''): string {
   const behindMs = toldTime(date || (/\btimestamp: ?([\d/:T -]+)/i.exec(said)?.[1] ?? '')) - Date.now();
   if (Number.isNaN(behindMs))
     return /expired/i.test(said)
@@ -106,59 +97,53 @@ export interface ReadingDiagnosis {
   readonly refusesPosition?: true;
 }
 
-/** The request that failed: for the properties of the hub, or for the events of a partition. */
-type HubRequest = 'looking' | 'reading';
-
-type Meaning = Pick<ReadingDiagnosis, 'setting' | 'todo' | 'refusesPosition'> & { readonly level?: 'error' };
-
 const connection = 'HUB_EVENTS_CONNECTION_STRING';
 const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
 
-/** By our own errors. */
-const ofCheckpoints: Readonly<Record<string, Meaning>> = {
-  ForeignCheckpoint: { level: 'error', todo: mendCheckpoint },
-  UnreadableCheckpoint: {
-    level: 'error',
-    todo: 'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION',
-  },
-  OldInformation: { todo: 'nothing yet: the hub is asked again' },
-};
+/** Our own errors. */
+const ofCheckpoints = /^(ForeignCheckpoint|UnreadableCheckpoint|OldInformation)$/;
 
 /**
- * Refusals by the hub, by the codes of the client's errors (facts access.wrong-key, reading.no-such-group,
- * reading.no-such-partition, reading.beyond-end).
+ * By our own errors, and by the codes of the client's for refusals by the hub, and what was asked for (facts access.wrong-key,
+ * reading.no-such-group, reading.no-such-partition, reading.beyond-end).
  */
-const refusals: Readonly<Record<string, Meaning>> = {
-  UnauthorizedError: {
-    setting: connection,
-    todo: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)',
-  },
-  'MessagingEntityNotFoundError while looking': {
-    setting: connection,
-    todo: 'EntityPath must be the Event Hub-compatible name of the hub',
-  },
-  'MessagingEntityNotFoundError while reading': {
-    setting: 'HUB_CONSUMER_GROUP',
-    todo: 'create this consumer group at the hub, or name one that is there; if the hub has failed over, give Endpoint and EntityPath of the other one',
-  },
-  ArgumentOutOfRangeError: {
-    todo: 'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again',
-  },
-  ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
+const readingTodos: Todos = {
+  [mendCheckpoint]: /^(ForeignCheckpoint$|ArgumentError )/,
+  'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION':
+    /^UnreadableCheckpoint$/,
+  'nothing yet: the hub is asked again': /^OldInformation$/,
+  'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)':
+    /^UnauthorizedError /,
+  'EntityPath must be the Event Hub-compatible name of the hub': /^MessagingEntityNotFoundError while looking$/,
+  'create this consumer group at the hub, or name one that is there; if the hub has failed over, give Endpoint and EntityPath of the other one':
+    /^MessagingEntityNotFoundError while reading$/,
+  'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again':
+    /^ArgumentOutOfRangeError /,
 };
+/** The setting to look at. */
+const blamed: Todos = {
+  [connection]: /^(UnauthorizedError |MessagingEntityNotFoundError while looking$)/,
+  HUB_CONSUMER_GROUP: /^MessagingEntityNotFoundError while reading$/,
+};
+const errors = /^(ForeignCheckpoint$|UnreadableCheckpoint$|ArgumentError )/;
 
-export function diagnoseReading(error: unknown, asking: HubRequest): ReadingDiagnosis {
+/** @param asking for the properties of the hub, or for the events of a partition */
+export function diagnoseReading(error: unknown, asking: 'looking' | 'reading'): ReadingDiagnosis {
   const { name, message, code: known } = innermost(error);
   const code = typeof known === 'string' ? known : '';
-  const said = { level: 'warn', hubSaid: message, isAnswer: true } as const;
-  const ofCheckpoint = ofCheckpoints[name];
-  if (ofCheckpoint) return { cause: name, ...said, ...ofCheckpoint };
-  const asked = `${code} while ${asking}`;
-  const refusal = refusals[asked] ?? refusals[code];
-  if (refusal) {
-    const todo = code === 'UnauthorizedError' ? keyOrClock(refusal.todo, message) : refusal.todo;
-    return { cause: asked, ...said, ...refusal, todo };
+  const asked = ofCheckpoints.test(name) ? name : `${code} while ${asking}`;
+  const mend = foundIn(readingTodos, asked);
+  if (mend) {
+    const setting = foundIn(blamed, asked);
+    const todo = code === 'UnauthorizedError' ? keyOrClock(mend, message) : mend;
+    const said = {
+      cause: asked,
+      level: errors.test(asked) ? 'error' : 'warn',
+      hubSaid: message,
+      isAnswer: true,
+    } as const;
+    return { ...said, ...(setting && { setting }), todo, ...(code === 'ArgumentError' && { refusesPosition: true }) };
   }
   const cause = code || name;
   const todo = todoOf(cause, 'compare Endpoint with that of the hub, which changes when the hub fails over');
@@ -177,8 +162,7 @@ class HubFailure extends Error {
   override readonly name = 'HubFailure';
   readonly diagnosis: ReadingDiagnosis;
 
-  constructor(cause: unknown) {
-    const diagnosis = diagnoseReading(cause, 'looking');
+  constructor(cause: unknown, diagnosis = diagnoseReading(cause, 'looking')) {
     super(diagnosis.hubSaid, { cause });
     this.diagnosis = diagnosis;
   }
@@ -193,7 +177,7 @@ export const ofHub = <T>(answer: Promise<T>): Promise<T> =>
 /** Undefined when the error comes from the store, not from the hub. */
 export function diagnosisOf(error: unknown): ReadingDiagnosis | undefined {
   if (error instanceof HubFailure) return error.diagnosis;
-  return error instanceof Error && ofCheckpoints[error.name] ? diagnoseReading(error, 'looking') : undefined;
+  return error instanceof Error && ofCheckpoints.test(error.name) ? diagnoseReading(error, 'looking') : undefined;
 }
 
 /** What blames the connection string of the events means where another setting leads to them. */
@@ -245,8 +229,10 @@ export function diagnoseLookUp(error: unknown) {
 }
 
 /** Where the hub's service endpoint is, in the words of the settings. */
-const endpointBy = (isByIdentity: boolean) =>
-  isByIdentity ? { setting: 'HUB_HOST_NAME', host: 'HUB_HOST_NAME' } : { setting: serviceConnection, host: 'HostName' };
+function endpointBy(isByIdentity: boolean) {
+  const host = isByIdentity ? 'HUB_HOST_NAME' : 'HostName';
+  return { setting: isByIdentity ? host : serviceConnection, host, compare: `compare ${host} with that of the hub` };
+}
 
 /**
  * What an operator can do when the hub's service endpoint cannot be reached; fields of a log line.
@@ -257,8 +243,7 @@ export function diagnoseService(error: unknown, isByIdentity = false) {
   const { name, message } = cause;
   const kind = cause.constructor.name;
   if (name === 'NoToken') return { setting: 'IDENTITY', hubSaid: message, todo: noTokenTodo };
-  const { setting, host } = endpointBy(isByIdentity);
-  const compare = `compare ${host} with that of the hub`;
+  const { setting, host, compare } = endpointBy(isByIdentity);
   const right = isByIdentity
     ? 'give the identity a role at this hub that may send messages, and compare IDENTITY_HUB_SCOPE with the cloud of the hub (docs/identity.md)'
     : ofPolicy;
@@ -282,114 +267,16 @@ function causeOf(error: unknown): Error {
   return amqpError instanceof Error && amqpError !== error ? amqpError : error;
 }
 
+interface MethodsFault {
+  readonly failure: string;
+  readonly cause?: string;
+  readonly date?: string;
+}
+
 /** What an operator can do when the hub takes no methods; fields of a log line. */
-export function diagnoseMethods(
-  { failure, cause = '', date }: { readonly failure: string; readonly cause?: string; readonly date?: string },
-  isByKey: boolean,
-): Remedy {
-  const { setting, host } = endpointBy(!isByKey);
+export function diagnoseMethods({ failure, cause = '', date }: MethodsFault, isByKey: boolean): Remedy {
+  const { setting, compare } = endpointBy(!isByKey);
   const right = isByKey ? ofPolicy : 'give the identity a role at this hub that may invoke methods (docs/identity.md)';
   if (failure === 'refused') return { setting, todo: keyOrClock(right, '', date) };
-  return { setting, todo: todoOrWait(cause, `compare ${host} with that of the hub`), ...ownLimitOf(cause) };
-}
-
-/** Where a store is, in the words of the settings. */
-export interface StoreLocation {
-  /** Names the folder, or the account. */
-  readonly setting: string;
-  /** Names the container; undefined for a folder. */
-  readonly containerSetting?: string;
-}
-
-/** What an operator can do about a store that fails; fields of a log line. */
-export interface StoreDiagnosis extends Remedy {
-  readonly storeSaid: string;
-}
-
-/** A store has not done what it was asked for. */
-export class StoreFailure extends Error {
-  override readonly name = 'StoreFailure';
-  readonly fault: StoreFault;
-  readonly diagnosis: StoreDiagnosis;
-  readonly refusesContent: boolean;
-
-  constructor(message: string, fault: StoreFault, diagnosis: StoreDiagnosis, refusesContent = false) {
-    super(message);
-    this.fault = fault;
-    this.diagnosis = diagnosis;
-    this.refusesContent = refusesContent;
-  }
-}
-
-/** Whether a store will never take what it was given: neither waiting nor an operator changes that. */
-export const refusesContent = (error: unknown): boolean => error instanceof StoreFailure && error.refusesContent;
-
-/** Fields of a log line about an error: none when it is not that of a store. */
-export const storeFieldsOf = (error: unknown): Partial<StoreDiagnosis> =>
-  error instanceof StoreFailure ? error.diagnosis : {};
-
-/** What the calls of an account throw; `said` is status and code, `date` the header of that name. */
-type AccountError = Error & Readonly<Record<'code' | 'said', string> & { status?: number; date?: string }>;
-
-const isOfAccount = (error: Error): error is AccountError => error.name === 'StorageError';
-
-/** Of accounts and file systems: too large for them, or in the place of one that must stay as it is. */
-const contentCodes: ReadonlySet<string> = new Set(['RequestBodyTooLarge', 'BlobImmutableDueToPolicy', 'EFBIG']);
-
-/** Undefined for an error that says nothing about the store. */
-export function storeFailureOf(
-  error: unknown,
-  { setting, containerSetting = '' }: StoreLocation,
-): StoreFailure | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = 'code' in error ? String(error.code) : '';
-  const failed = (fault: StoreFault, blamed: string, storeSaid: string, todo: string) => {
-    const diagnosis = { setting: blamed, storeSaid, todo, ...ownLimitOf(code) };
-    return new StoreFailure(error.message, fault, diagnosis, contentCodes.has(code));
-  };
-  if (isOfAccount(error)) {
-    const { status, said } = error;
-    const blamed = code === 'ContainerNotFound' || code === 'InvalidResourceName' ? containerSetting : setting;
-    const fault = status !== undefined && status < 500 ? 'refused' : 'unavailable';
-    return failed(fault, blamed, said, accountTodo(error, setting.endsWith('_ACCOUNT_URL')));
-  }
-  if (!('syscall' in error)) return undefined;
-  const todo = todoIn(fileTodos, code);
-  const unclear = 'look at the disk, and at the log of the operating system';
-  return failed(todo ? 'refused' : 'unavailable', setting, error.message, todo ?? unclear);
-}
-
-/** By the codes of the operating system. */
-const fileTodos: Todos = [
-  [/^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/, 'must be a folder that the user of the process can write to'],
-  [/^ENOENT$/, 'the folder has gone, with what was in it, and is made again: mount its volume, if it has one'],
-  [/^(ENOSPC|EDQUOT)$/, 'the disk is full: make room'],
-];
-
-const compareAccount = 'compare AccountName or BlobEndpoint with that of the account';
-
-/** By status and code. */
-const accountTodos: Todos = [
-  [/\bNoToken$/, noTokenTodo],
-  [
-    /\bLease/,
-    'somebody holds a lease on the blob that the error names: end it (az storage blob lease break), and keep off what takes it',
-  ],
-  [/\bContainerNotFound$/, 'create this container, or give the connection string the right to'],
-  [
-    /^403\b/,
-    'the connection string must allow to list, read, write and delete blobs in the container, from this address',
-  ],
-  [/^(408|429|5\d\d)\b/, 'wait: what failed is repeated'],
-  [/^\d/, compareAccount],
-];
-
-/** @param isByIdentity instead of a connection string */
-function accountTodo({ code, said, date }: AccountError, isByIdentity: boolean): string {
-  const role =
-    'give the identity the role Storage Blob Data Contributor at the container, and compare IDENTITY_STORAGE_SCOPE with the cloud of the account (docs/identity.md)';
-  const key = 'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired';
-  if (isByIdentity && /\bAuthenticationFailed$|^40[13]\b/.test(said)) return keyOrClock(role, code, date);
-  if (/\bAuthenticationFailed$|^401\b/.test(said)) return keyOrClock(key, code, date);
-  return todoIn(accountTodos, said) ?? todoOrWait(code, compareAccount);
+  return { setting, todo: todoOrWait(cause, compare), ...ownLimitOf(cause) };
 }

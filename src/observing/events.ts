@@ -8,7 +8,7 @@ import {
   type MessageOf,
   warn,
   warnOrError,
-} from 'telemetry/events.ts';
+} from '@device-messaging/telemetry/log.ts';
 
 /**
  * The lines of the log at `info` and above, but for `handled`: a closed list. The names are an interface: operators look

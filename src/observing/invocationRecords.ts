@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { statusValue } from 'telemetry/meter.ts';
+import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import type { Invoked, MethodFailure, Reason } from '../protocol/vocabulary.ts';
 import type { MessageRecordsOptions } from './messageRecords.ts';
-import { beginStep, type CallTimes, type Step } from './observation.ts';
-import { beginTrace } from './span.ts';
+import { beginStep, beginTrace, type CallTimes, type Step } from './observation.ts';
 import type { Publish } from './taps.ts';
 
 interface MethodCall {
@@ -51,13 +50,13 @@ const route = '/objects/{objectId}/models/{model}/methods/{method}';
 export type InvocationRecords = ReturnType<typeof createInvocationRecords>;
 export type InvocationCourse = ReturnType<InvocationRecords['begin']>;
 
-interface InvocationRecordsOptions extends MessageRecordsOptions {
-  /** For spans. */
-  readonly hubHost: string;
-}
+type Options = MessageRecordsOptions & { readonly hubHost: string };
 
-/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
-export function createInvocationRecords({ log, meter, hubHost, traces, taps }: InvocationRecordsOptions) {
+/**
+ * Records invocations at the front door: one log line each, metrics, spans, and the events of the tap.
+ * @param options `hubHost` is for spans
+ */
+export function createInvocationRecords({ log, meter, hubHost, traces, taps }: Options) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
 
@@ -91,7 +90,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: I
 
       /** Waits for an answer as a step. */
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
-        const step = beginStep({ open }, 'call', what, of);
+        const step = beginStep(open, 'call', what, of);
         step.waitsFor = 'answer';
         try {
           return await answer;

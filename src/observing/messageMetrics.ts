@@ -1,6 +1,11 @@
-import { closed, open } from 'telemetry/declaration.ts';
+import { closed, counter, gauge, histogram, open, updowncounter } from '@device-messaging/telemetry/meter.ts';
 import { dropReasons, faults, type ResultCode, refusalReasons, resultCodes } from '../protocol/vocabulary.ts';
-import { counter, gauge, histogram, longBuckets, requestBuckets, updowncounter } from './declare.ts';
+
+/** Upper bounds in seconds for one request, as the HTTP conventions recommend; attempts have 30 s at most by default. */
+export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30];
+
+/** Upper bounds in seconds for what may take minutes: outages, full queues of devices, deadlines (P2). */
+const longBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');
 const generation = closed('device_messaging.generation', 'generation of the message', ['V1', 'V2']);

@@ -1,4 +1,4 @@
-import { other } from 'telemetry/declaration.ts';
+import { other } from '@device-messaging/telemetry/meter.ts';
 import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Arrival, Generation } from '../protocol/event.ts';
@@ -14,78 +14,50 @@ import {
   resultCodes,
 } from '../protocol/vocabulary.ts';
 import type { Log } from './log.ts';
-import type { Meter } from './meter.ts';
-import { beginStep, type CallTimes, type Course } from './observation.ts';
-import { beginTrace, type Traces } from './span.ts';
+import type { Meter } from './metrics.ts';
+import { beginStep, beginTrace, type CallTimes, type Course, type Step, type Traces } from './observation.ts';
 import type { Taps } from './taps.ts';
 
-/** The functions are called in this order, `ended` or `left` at last. */
-export interface MessageCourse extends Course {
-  decoded(json: Json | undefined): void;
-  /** It waits for room for answers of the information model until the returned function is called (A10). */
-  waitsForRoom(): () => void;
-  /** The result is known, and the replies begin. */
-  answers(remarks?: readonly string[]): void;
-  reply(reply: Reply): ReturnType<typeof beginReply>;
-  /** It is being written as a dead letter. */
-  parks(code: ResultCode): ParkingCourse;
-  /** @param failure of the request; an undelivered notification can be the reason */
-  ended(failure: Rejection | undefined): void;
-  /** This instance no longer handles the message. */
-  left(): void;
-}
-
-/** The writing of a dead letter. */
-interface ParkingCourse {
-  /** The store is out: it is tried again later. */
-  waits(): void;
-  ended(isParked: boolean): void;
-}
-
+/** Without `traces` no spans are recorded, and without `taps` devices have no followers. */
 export interface MessageRecordsOptions {
   readonly log: Log;
   readonly meter: Meter;
-  /** Undefined: no spans are recorded. */
   readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Taps | undefined;
 }
+
+const none: readonly string[] = [];
 
 type MessageRecord = ReturnType<typeof recordOf>;
 
 /** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
 function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt: number | undefined) {
   const begunAt = performance.now();
-  // How long it waited before its handling began, in ms; not for a dead letter.
-  const waits =
-    readAt === undefined
-      ? undefined
-      : {
-          // The hub's clock and ours differ, and ours can be set: 0 instead of less.
-          hubMs: Math.max(0, timeOfDay(readAt) - arrival.event.enqueuedTimeUtc.getTime()),
-          laneMs: begunAt - readAt, // behind others, since it was read
-        };
-  const dropped: { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[] = [];
-  const times: CallTimes = {};
   return {
     arrival,
     envelope,
     traceId,
-    waits,
+    waits: readAt === undefined ? undefined : waitsOf(arrival, readAt, begunAt), // not for a dead letter
     begunAt,
     /** When the result was known: its handling without replies ended. */
     answersAt: begunAt,
     repliedAt: begunAt,
-    times,
+    times: {} as CallTimes,
     remarks: none,
     failure: undefined as Rejection | undefined,
-    /** Number of replies that the hub has accepted. */
-    sent: 0,
-    dropped,
+    sent: 0, // replies that the hub has accepted
+    dropped: [] as { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[],
   };
 }
 
-const none: readonly string[] = [];
+/** How long it waited before its handling began, in ms. */
+const waitsOf = ({ event }: Arrival, readAt: number, begunAt: number) => ({
+  // The hub's clock and ours differ, and ours can be set: 0 instead of less.
+  hubMs: Math.max(0, timeOfDay(readAt) - event.enqueuedTimeUtc.getTime()),
+  laneMs: begunAt - readAt, // behind others, since it was read
+});
+
+export type MessageCourse = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
 
 /** Records messages: one log line each, their metrics, a span, and the events of the tap. */
 export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
@@ -114,8 +86,9 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
     /**
      * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
      * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
+     * @returns its functions are called in their order, `ended` or `left` at last
      */
-    begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined): MessageCourse {
+    begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined) {
       const { event, deviceId, origin, redelivered } = arrival;
       const { sequenceNumber } = event;
       const { traceId, traceparent, span } = beginTrace(
@@ -143,6 +116,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         }),
       );
       const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber });
+      const open = new Set<Step>();
       const record = recordOf(arrival, envelope, traceId, readAt);
       publish?.('begun', {
         message: envelope.name,
@@ -155,28 +129,30 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         parkedBefore: arrival.attempts ?? 0,
       });
 
-      const course: MessageCourse = {
+      const course = {
         begunAt: record.begunAt,
-        open: new Set(),
+        open,
         traceparent,
         span,
         times: record.times,
         publish,
-        decoded(json) {
+        decoded(json: Json | undefined) {
           publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
         },
+        /** It waits for room for answers of the information model until the returned function is called (A10). */
         waitsForRoom() {
-          const step = beginStep(course, 'call', 'read object model', backendNames.informationModel);
+          const step = beginStep(open, 'call', 'read object model', backendNames.informationModel);
           step.waitsFor = 'room';
           publish?.('waits', { where: 'memory', for: 'room for answers', earlier: 0 });
-          return () => course.open.delete(step);
+          return () => void open.delete(step);
         },
-        answers(remarks = []) {
+        /** The result is known, and the replies begin. */
+        answers(remarks: readonly string[] = none) {
           record.remarks = remarks;
           record.answersAt = performance.now();
           record.repliedAt = record.answersAt;
         },
-        reply(reply) {
+        reply(reply: Reply): ReturnType<typeof beginReply> {
           const { kind, deviceId: device } = reply;
           return beginReply(course, reply, (delivery) => {
             record.repliedAt = performance.now();
@@ -184,35 +160,36 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
             else if (delivery !== 'stopped') record.dropped.push({ kind, device, reason: delivery.dropped });
           });
         },
-        parks(code) {
-          const step = beginStep(course, 'parking', code, 'store of dead letters');
+        /** It is being written as a dead letter. */
+        parks(code: ResultCode) {
+          const step = beginStep(open, 'parking', code, 'store of dead letters');
           return {
+            /** The store is out: it is tried again later. */
             waits() {
               step.waitsFor = 'retry';
             },
-            ended(isParked) {
-              course.open.delete(step);
+            ended(isParked: boolean) {
+              open.delete(step);
               if (isParked) publish?.('parked', { code });
             },
           };
         },
-        ended(failure) {
+        /** @param failure of the request; an undelivered notification can be the reason */
+        ended(failure: Rejection | undefined) {
           record.failure = failure;
           measure(name ?? other, record);
-          log[isAlarming(record) ? 'warn' : 'info'](lineOf(record), 'handled');
-          publish?.('handled', toldAtEnd(record));
           const { sent, dropped } = record;
+          const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
+          log[isAlarming ? 'warn' : 'info'](lineOf(record), 'handled');
+          publish?.('handled', toldAtEnd(record));
+          if (span === undefined) return;
           // Only a failure that is not the device's is an error of the span.
           const isError = failure !== undefined && resultCodes[failure.code].fault !== 'device';
-          span?.end(
-            {
-              'svc.code': failure?.code ?? 'ok',
-              'svc.replies.sent': sent,
-              'svc.replies.dropped': dropped.length || undefined,
-            },
-            isError ? { type: failure.code, message: failure.details } : undefined,
-          );
+          const replies = { 'svc.replies.sent': sent, 'svc.replies.dropped': dropped.length || undefined };
+          const error = isError ? { type: failure.code, message: failure.details } : undefined;
+          span.end({ 'svc.code': failure?.code ?? 'ok', ...replies }, error);
         },
+        /** This instance no longer handles the message. */
         left() {
           publish?.('left', { why: 'this instance no longer reads the partition' });
           span?.end({}, { type: 'released' });
@@ -252,12 +229,8 @@ function lineOf(record: MessageRecord): object {
   };
 }
 
-/** Whether an operator should look at the line. */
-const isAlarming = ({ failure, dropped }: MessageRecord): boolean =>
-  dropped.length > 0 || failure?.code === 'internal_platform_error';
-
-function toldAtEnd({ envelope, begunAt, answersAt, repliedAt, times, ...record }: MessageRecord): object {
-  const { remarks, failure, sent, dropped } = record;
+function toldAtEnd(record: MessageRecord): object {
+  const { envelope, begunAt, answersAt, repliedAt, times, remarks, failure, sent, dropped } = record;
   return {
     code: failure?.code ?? 'ok',
     details: failure?.details,
@@ -290,7 +263,7 @@ function rounded(backends: CallTimes): CallTimes | undefined {
 export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void) {
   const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
   const { publish } = course;
-  const step = beginStep(course, 'reply', kind, to);
+  const step = beginStep(course.open, 'reply', kind, to);
   // By OpenTelemetry's conventions for messaging producers.
   const span = course.span?.child(`send ${kind}`, 'producer', {
     'messaging.system': 'iothub',

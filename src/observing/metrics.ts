@@ -1,7 +1,144 @@
-import type { Declaration } from 'telemetry/declaration.ts';
-import { processMetrics } from 'telemetry/processMetrics.ts';
-import { backendMetrics, methodMetrics, storeMetrics } from './callMetrics.ts';
-import { messageMetrics, partitionMetrics, replyMetrics } from './messageMetrics.ts';
+import { createExposition } from '@device-messaging/telemetry/exposition.ts';
+import {
+  closed,
+  counter,
+  createMeter as createMeterOf,
+  gauge,
+  histogram,
+  type Meter as MeterOf,
+  type MeterWithReadings as MeterWithReadingsOf,
+  noMeter as noMeterOf,
+  open,
+  updowncounter,
+} from '@device-messaging/telemetry/meter.ts';
+import { observeProcess, processMetrics } from '@device-messaging/telemetry/process.ts';
+import { within } from '../concurrency/waiting.ts';
+import {
+  type BackendKey,
+  backendNames,
+  failures,
+  httpMethods,
+  hubFailures,
+  operations,
+  type Reason,
+  storeFaults,
+  storeOperations,
+  stores,
+  transportFaults,
+} from '../protocol/vocabulary.ts';
+import { createTroubles, type LogLines } from './log.ts';
+import { messageMetrics, partitionMetrics, replyMetrics, requestBuckets } from './messageMetrics.ts';
+import { metricsWanted, type Program, resourceOf } from './traces.ts';
+
+const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);
+
+const operation = closed('device_messaging.operation', 'what is asked of it; a probe asks whether it is back', [
+  ...operations,
+  'probe',
+]);
+
+const cache = closed('device_messaging.cache', 'what it holds', ['types', 'identities']);
+
+/** Calls to the backends. */
+const backendMetrics = {
+  'http.client.request.duration': histogram(requestBuckets)(
+    'Duration of one request to a backend',
+    'Which backend is slow, or fails, in which operation. Each attempt counts, repeated ones too. The attributes name the backend in place of its address.',
+    [
+      backend,
+      operation,
+      closed('http.request.method', 'method', httpMethods),
+      open('http.response.status_code', 'status of the response; absent when there was none'),
+      closed('error.type', 'why there was no response; absent when there was one', ['', ...transportFaults]),
+    ],
+  ),
+  'device_messaging.backend.retries': counter('{request}')(
+    'Requests that repeated a failed one of the same call',
+    'Trouble that retries still hide from devices.',
+    [backend],
+  ),
+  'device_messaging.backend.outages': counter('{outage}')(
+    'How often the circuit of a backend has opened: calls to it wait until a probe succeeds',
+    'Backends that come and go.',
+    [backend],
+  ),
+  'device_messaging.backend.out': gauge('1')(
+    '1 while the circuit of the backend is open, else 0',
+    'Alert on 1 for five minutes: messages that need the backend wait, and the rest of the partition when half of the room of waiting messages is theirs.',
+    [backend],
+  ),
+  'device_messaging.backend.connections': updowncounter('{request}')(
+    'Requests to the backend that are under way, and those that wait for a connection',
+    '`waiting` above 0 for minutes: the backend is too slow for `BACKENDS_CONNECTIONS`, or that is too low.',
+    [backend, closed('device_messaging.state', 'under way, or waiting', ['used', 'waiting'])],
+  ),
+  'device_messaging.cache.lookups': counter('{lookup}')(
+    'Look-ups in the caches of the backends’ answers',
+    'The share of `miss` says how much the caches save. `shared`: another message of the device was asking already.',
+    [cache, closed('device_messaging.result', 'whether the answer was there', ['hit', 'miss', 'shared'])],
+  ),
+  'device_messaging.cache.entries': updowncounter('{entry}')(
+    'Answers of backends that are cached',
+    'At 50,000 the devices that were not heard of for longest are dropped.',
+    [cache],
+  ),
+};
+
+const store = closed('device_messaging.store', 'which store; the files are those of methods', stores);
+
+/** What keeps checkpoints, dead letters and files, in files or in blobs. */
+const storeMetrics = {
+  'device_messaging.store.duration': histogram(requestBuckets)(
+    'Duration of what is asked of a store, with the repeats after failures',
+    'Which store is slow, or fails. Alert on `error.type` for five minutes: `todo` of the log says what to do. Until then, no partition changes hands.',
+    [
+      store,
+      closed('device_messaging.operation', 'what is asked of it', storeOperations),
+      closed('error.type', 'it has refused, or was not available; absent when it has done it', ['', ...storeFaults]),
+    ],
+  ),
+  'device_messaging.store.requests': updowncounter('{request}')(
+    'What is asked of the store and not answered yet',
+    'Above 0 for a minute: the store hangs.',
+    [store],
+  ),
+};
+
+const constants = {
+  'http.request.method': 'POST',
+  'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
+};
+
+/** Invocations of remote methods at the front door. */
+export const methodMetrics = {
+  'http.server.request.duration': histogram([...requestBuckets, 60, 300], constants)(
+    'Duration of an invocation of a remote method, from the request until the end of the response',
+    'Results by status and reason. Alert when `hub_refuses_us`, `backend_unavailable` or `storage_unavailable` increases.',
+    [
+      open('http.response.status_code', 'status of the response; absent when there was none'),
+      closed('error.type', 'reason of the failure, as in the log; absent after a success', [
+        '',
+        ...(Object.keys(failures) as Reason[]),
+        'caller_gone',
+      ]),
+    ],
+  ),
+  'http.server.active_requests': updowncounter('{request}', constants)(
+    'Invocations in progress',
+    'At 1,000 the front door refuses others: add an instance.',
+  ),
+  'rpc.client.call.duration': histogram([...requestBuckets, 60, 300], {
+    'rpc.system.name': 'iothub',
+    'rpc.method': 'invokeMethod',
+  })(
+    'Duration of one call of a direct method through the hub, until the response of the device',
+    'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes.',
+    [
+      open('rpc.response.status_code', 'HTTP status of the hub; absent when there was no response'),
+      closed('error.type', 'why the device has not responded; absent when it has', ['', ...hubFailures]),
+    ],
+  ),
+};
 
 /** Every metric, by chapter of `docs/metrics.md`. The names are an interface: dashboards and alerts use them (D95). */
 export const chapters = {
@@ -14,14 +151,8 @@ export const chapters = {
   Process: processMetrics,
 };
 
-const ofService = {
-  ...messageMetrics,
-  ...replyMetrics,
-  ...partitionMetrics,
-  ...backendMetrics,
-  ...storeMetrics,
-  ...processMetrics,
-};
+const ofCalls = { ...backendMetrics, ...storeMetrics };
+const ofService = { ...messageMetrics, ...replyMetrics, ...partitionMetrics, ...ofCalls, ...processMetrics };
 
 /** Every metric, by its name in OpenTelemetry. */
 export const metrics = { ...ofService, ...methodMetrics };
@@ -33,7 +164,104 @@ const namesOf = (own: object) => Object.keys(own) as MetricName[];
 /** Which program has which metrics. */
 export const namesIn = {
   service: namesOf(ofService),
-  methods: namesOf({ ...backendMetrics, ...storeMetrics, ...methodMetrics, ...processMetrics }),
+  methods: namesOf({ ...ofCalls, ...methodMetrics, ...processMetrics }),
 };
 
-export const declarationOf = (name: MetricName): Declaration => metrics[name];
+/** What the parts of the service and of the front door record. */
+export type Meter = MeterOf<typeof metrics>;
+export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
+
+/** @param names the metrics of the program, if it is not the main one */
+export const createMeter = (names: readonly MetricName[] = namesIn.service): MeterWithReadings =>
+  createMeterOf(metrics, names);
+
+/** Records nothing. */
+export const noMeter: Meter = noMeterOf;
+
+/** The metrics of a program, and the ways out of it. */
+export interface Metrics {
+  readonly meter: Meter;
+  /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
+  readonly text: (() => Promise<string>) | undefined;
+  /** The main counts since the start. */
+  summary(): object;
+  /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
+  close(): Promise<void>;
+}
+
+interface MetricsOptions extends Program {
+  /** The metrics of the program; those of the service when omitted. */
+  readonly names?: readonly MetricName[];
+  /** For the standard variables of OpenTelemetry. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: LogLines;
+}
+
+/** The last export must not delay a stop. */
+const lastExportMs = 2_000;
+const source = 'metrics collector';
+
+export function openMetrics({ env, log, names, ...program }: MetricsOptions): Metrics {
+  const wanted = metricsWanted(env);
+  if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
+  const meter = createMeter(names);
+  const report = { meter, since: Date.now() };
+  const stopObserving = observeProcess(meter);
+  const troubles = createTroubles(log);
+  // The trouble lasts until an export succeeds, also between two attempts.
+  const raise = (diagnosis: object) => {
+    const message = 'metrics cannot be sent to the collector';
+    troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
+  };
+  const failed = (error: unknown): undefined => void raise({ err: error });
+  let writing: Promise<() => string> | undefined;
+
+  /** Nothing waits for it, and its failures are logged (D118). */
+  async function startSending(): Promise<(() => Promise<void>) | undefined> {
+    if (wanted.isSent && wanted.unusable.length > 0) raise({ unusable: wanted.unusable });
+    if (!wanted.isSent || wanted.unusable.length > 0) return undefined;
+    const { sendToCollector } = await import('./otlpMetrics.ts');
+    const exported = (error?: Error) => (error ? failed(error) : troubles.clear(source));
+    return sendToCollector(report, await resourceOf(program), wanted, exported);
+  }
+
+  async function openExposition() {
+    const { attributes } = await resourceOf(program);
+    const texts = Object.entries(attributes).map(([key, value]) => [key, String(value)]);
+    return createExposition(meter, Object.fromEntries(texts));
+  }
+
+  const sending = startSending().catch(failed);
+  return {
+    meter,
+    async text() {
+      writing ??= openExposition();
+      return (await writing)();
+    },
+    summary: () => summaryOf(meter),
+    async close() {
+      const last = sending.then((sendLast) => sendLast?.());
+      await within(last, lastExportMs).catch(failed);
+      troubles.close();
+      stopObserving();
+    },
+  };
+}
+
+/** Counts since the start, for the last line of the log. */
+export function summaryOf({ total }: Pick<MeterWithReadings, 'total'>) {
+  const succeeded = total('device_messaging.handled.messages', 'ok');
+  const delivered = total('device_messaging.replies', 'delivered');
+  return {
+    skipped: total('messaging.client.consumed.messages', 'skipped'),
+    misspellings: total('device_messaging.misspellings'),
+    unattributed: total('messaging.client.consumed.messages', 'unattributed'),
+    undecodable: total('messaging.client.consumed.messages', 'undecodable'),
+    succeeded,
+    failed: total('device_messaging.handled.messages') - succeeded,
+    parked: total('device_messaging.dead_letters', 'parked'),
+    notParked: total('device_messaging.dead_letters', 'not_parked'),
+    repliesDelivered: delivered,
+    repliesDropped: total('device_messaging.replies') - delivered,
+  };
+}

@@ -1,5 +1,6 @@
 import { ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import type { Resource } from '@opentelemetry/resources';
 import {
   AlwaysOnSampler,
   BasicTracerProvider,
@@ -12,16 +13,16 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { within } from '../concurrency/waiting.ts';
 import { newTraceparent } from '../protocol/ids.ts';
-import { collectorAgent } from './collectorAgent.ts';
-import { type ProgramResource, resourceOf } from './resource.ts';
-import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
-import type { Troubles } from './troubles.ts';
+import type { Troubles } from './log.ts';
+import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './observation.ts';
 
-interface RecordingOptions extends ProgramResource {
-  /** Address for the spans. */
-  readonly url: string;
+interface RecordingOptions {
+  /** The collector, and the way to it. */
+  readonly to: ConstructorParameters<typeof OTLPTraceExporter>[0];
   /** Share of the roots that are recorded, 0 to 1. */
   readonly ratio: number;
+  readonly version: string;
+  readonly resource: Resource;
   readonly troubles: Troubles;
 }
 
@@ -42,8 +43,8 @@ const kinds = {
 } as const;
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
-export function startRecording({ url, ratio, troubles, ...program }: RecordingOptions): Traces {
-  const exporter = new OTLPTraceExporter({ url, concurrencyLimit: mostRequests, ...collectorAgent(url) });
+export function startRecording({ to, ratio, version, resource, troubles }: RecordingOptions): Traces {
+  const exporter = new OTLPTraceExporter({ ...to, concurrencyLimit: mostRequests });
   const delivery = watchDelivery(exporter, troubles);
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
@@ -52,11 +53,11 @@ export function startRecording({ url, ratio, troubles, ...program }: RecordingOp
     // `begin` has decided before it starts a span.
     sampler: new AlwaysOnSampler(),
     idGenerator: { generateTraceId: () => nextTraceId, generateSpanId: ids.generateSpanId },
-    resource: resourceOf(program),
+    resource,
     spanProcessors: [delivery.processor, new BatchSpanProcessor(delivery.exporter, batch)],
     spanLimits: limits,
   });
-  const tracer = provider.getTracer('device-messaging', program.version);
+  const tracer = provider.getTracer('device-messaging', version);
 
   function recorded(span: SdkSpan): Span {
     const { traceId, spanId } = span.spanContext();
@@ -104,7 +105,6 @@ export function startRecording({ url, ratio, troubles, ...program }: RecordingOp
 function watchDelivery(to: SpanExporter, troubles: Troubles) {
   const failing = 'traces';
   let queued = 0;
-
   const failed = (error: unknown) => {
     const message = 'spans cannot be delivered to the collector';
     troubles.raise(failing, { level: 'warn', message, diagnosis: { err: error } });

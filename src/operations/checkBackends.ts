@@ -1,11 +1,11 @@
-import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, outage, warning } from '@device-messaging/telemetry/check.ts';
 import { accessOf } from '../access/access.ts';
 import { createAttempt, maxAnswerBytes, probes } from '../backends/backend.ts';
 import { openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport, TransportFailure } from '../backends/transport.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { Troubles } from '../observing/log.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { unanswered } from './failed.ts';

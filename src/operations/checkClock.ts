@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
-import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { type Finding, failure, ok, warning } from '@device-messaging/telemetry/check.ts';
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import type { BackendUrls } from './checkBackends.ts';

@@ -1,13 +1,19 @@
 import { parseArgs } from 'node:util';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
-import { createReport } from 'telemetry/check/report.ts';
-import { type Check, runChecks } from 'telemetry/check/runChecks.ts';
+import {
+  type Check,
+  createReport,
+  type Finding,
+  failure,
+  ok,
+  runChecks,
+  warning,
+} from '@device-messaging/telemetry/check.ts';
 import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { coverSecrets, piecesOf, uncovered } from '../observing/secretPieces.ts';
+import { coverSecrets, piecesOf, uncovered } from '../observing/redaction.ts';
 import {
   ConfigurationError,
   configDirectory,

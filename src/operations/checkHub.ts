@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Finding, ok, outage, warning } from 'telemetry/check/finding.ts';
+import { type Finding, ok, outage, warning } from '@device-messaging/telemetry/check.ts';
 import { accessOf, type EventsAccess } from '../access/access.ts';
 import { isSecret } from '../access/secretFiles.ts';
 import { atMost, within } from '../concurrency/waiting.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, warning } from '@device-messaging/telemetry/check.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { invocationLimits, mebibyte, mostBodies } from '../settings/constants.ts';
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';

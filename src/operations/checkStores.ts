@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Finding, failure, ok, warning } from 'telemetry/check/finding.ts';
+import { type Finding, failure, ok, warning } from '@device-messaging/telemetry/check.ts';
 import { type AccountAccess, accessOf } from '../access/access.ts';
-import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { placeOf } from '../settings/derived.ts';
 import { type CallLimits, openContainer, StorageError } from '../stores/account.ts';

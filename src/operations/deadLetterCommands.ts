@@ -1,5 +1,4 @@
-import { printable, printableJson } from 'telemetry/printable.ts';
-import { nearest } from '../protocol/nearest.ts';
+import { nearest, printable, printableJson } from '@device-messaging/telemetry/text.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { type DeadLetter, UnreadableDeadLetter } from '../stores/deadLetter.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';

@@ -1,4 +1,4 @@
-import { type Finding, failure, outage } from 'telemetry/check/finding.ts';
+import { type Finding, failure, outage } from '@device-messaging/telemetry/check.ts';
 import { isLasting, ownLimitOf, todoOf } from '../observing/diagnosis.ts';
 
 /** What a failed attempt means for an operator. */

@@ -6,7 +6,7 @@ import type { Backlog } from '../engine/rooms.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { Meter } from '../observing/meter.ts';
+import type { Meter } from '../observing/metrics.ts';
 
 interface Observed {
   /** Of all partitions. */

@@ -1,4 +1,4 @@
-import { printable } from 'telemetry/printable.ts';
+import { printable } from '@device-messaging/telemetry/text.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { RequirementOf } from '../dispatch/recognition.ts';
 import { noCharge } from '../engine/work.ts';

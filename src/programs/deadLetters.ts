@@ -5,7 +5,7 @@ import { useNetwork } from '../access/network.ts';
 import { runCommand } from '../admin/commands.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { createLog } from '../observing/log.ts';
-import { openTraces } from '../observing/openTraces.ts';
+import { openTraces } from '../observing/traces.ts';
 import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCommands.ts';
 import { replayChosen } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
@@ -65,7 +65,8 @@ await runCommand(async (args) => {
       return replayChosen(store, choice, {
         isDryRun,
         async open(deadLetters) {
-          const program = { name: 'device-messaging-dead-letters', version: versionOfBuild(process.env) };
+          const version = versionOfBuild(process.env);
+          const program = { service: 'device-messaging-dead-letters', version, instance: randomUUID() };
           await useHubTransport(settings.hub);
           const traces = await openTraces(process.env, { ...program, instance: randomUUID(), log });
           return createHandling(settings, log, { deadLetters, traces });

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readEnvFile } from '../settings/variablesFile.ts';
+import { readEnvFile } from '../settings/config.ts';
 
 /**
  * Adds the variables of `.env` to the environment; existing ones stay. The package's scripts load this before the program.

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import { logWarnings } from 'telemetry/log.ts';
+import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
 import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/network.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
-import { openTraces } from '../observing/openTraces.ts';
-import type { Traces } from '../observing/span.ts';
+import type { Traces } from '../observing/observation.ts';
+import { openTraces } from '../observing/traces.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -70,7 +69,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 
   try {
     const version = versionOfBuild(process.env);
-    const traces = await openTraces(process.env, { name: program.telemetryName, version, instance, log });
+    const traces = await openTraces(process.env, { service: program.telemetryName, version, instance, log });
     const running = await program.start(settings, log, instance, traces);
     let exitCode: number | undefined;
     const stop = (code: number, fields: object) => {

@@ -1,4 +1,4 @@
-import { withFields } from 'telemetry/log.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import type { Access, EventsAccess } from '../access/access.ts';
 import { currentOf, derivedFrom, isSecret, type Secret } from '../access/secretFiles.ts';
 import { bytesToReserveFor, createArrivals } from '../dispatch/recognition.ts';
@@ -20,8 +20,7 @@ import {
 import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
-import type { Log } from '../observing/log.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { Log, Troubles } from '../observing/log.ts';
 import type { Arrival } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';

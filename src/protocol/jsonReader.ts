@@ -7,39 +7,22 @@
  *   number = ["-"] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ("e" / "E") ["+" / "-"] 1*digit ]
  */
 
-/** Bounds on a JSON text. */
-export interface JsonLimits {
-  /** Deepest nesting of arrays and objects. */
-  readonly depth: number;
-  /** Most values, where a few bytes may have become many (R6); any number when omitted. */
-  readonly values?: number;
-}
+/** Bounds on a JSON text: deepest nesting of arrays and objects; most values, where a few bytes may have become many (R6), any number when omitted. */
+export type JsonLimits = { readonly depth: number; readonly values?: number };
 
 /** The bytes are not a JSON text within the limits; the message is for developers of devices. */
 export class MalformedJson extends Error {
   override readonly name = 'MalformedJson';
 }
 
-/**
- * The cost of reading JSON since the start of the process: bytes and values that were passed, elements of lists that were
- * taken, and characters of texts that were parsed into values.
- */
+/** The cost of reading JSON so far: bytes and values that were passed, elements that were taken, characters that were parsed into values. */
 export const effort = { characters: 0, values: 0, elements: 0, built: 0 };
 
-/**
- * The keys that a reader looks for: returns the one between two quotes, if it is one of them. Escapes are decoded: `"type"` and `"ty\u0070e"` are
- * equal.
- */
+/** The keys that a reader looks for: returns the one between two quotes, if it is one of them. Escapes are decoded: `"ty\u0070e"` is `"type"`. */
 export type Keys = (bytes: Buffer, from: number, to: number) => string | undefined;
 
-/** Offsets into the buffer: of the key's opening quote, of the value's start, and of the end after the value. */
-export interface Member {
-  readonly key: number;
-  readonly start: number;
-  readonly end: number;
-  /** Number of values, including itself. */
-  readonly values: number;
-}
+/** Offsets into the buffer: of the key's opening quote, of the value's start, and of the end after the value; the number of values, with itself. */
+export type Member = Readonly<Record<'key' | 'start' | 'end' | 'values', number>>;
 
 const none: ReadonlyMap<string, Member> = new Map();
 const never: ReadonlySet<string> = new Set();

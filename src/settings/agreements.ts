@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createProxies, hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
+import { createProxies, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
 import { accountOf, isNowhere, partOf, proxiesIn } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
 import { type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ProxyVariables } from 'telemetry/network/proxies.ts';
+import type { ProxyVariables } from '@device-messaging/telemetry/proxies.ts';
 import { roundsInExpiry } from './constants.ts';
 import type { Settings } from './table.ts';
 

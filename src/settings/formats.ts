@@ -1,5 +1,5 @@
+import { proxyProblem } from '@device-messaging/telemetry/proxies.ts';
 import type convict from 'convict';
-import { proxyProblem } from 'telemetry/network/proxies.ts';
 
 /** Formats of settings. No message contains the value, which may be a secret. */
 

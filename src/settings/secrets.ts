@@ -1,6 +1,6 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { proxySecrets } from 'telemetry/network/proxies.ts';
+import { proxySecrets } from '@device-messaging/telemetry/proxies.ts';
 import { settingFormats } from './formats.ts';
 import { everySetting, type Groups, type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
 

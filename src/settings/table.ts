@@ -113,12 +113,6 @@ const sentences = {
 };
 type Variable = keyof typeof sentences;
 
-/** The largest and smallest reasonable value of a number. */
-interface Bounds {
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
 interface Setting<T> extends Bounds {
   readonly doc: string;
   readonly format: string | string[];
@@ -129,13 +123,12 @@ interface Setting<T> extends Bounds {
   readonly holds?: string;
 }
 
-const setting = <T>(env: Variable, format: string | string[], fallback: T, bounds?: Bounds): Setting<T> => ({
-  doc: sentences[env],
-  format,
-  ...bounds,
-  default: fallback,
-  env,
-});
+/** The smallest and the largest reasonable value of a number. */
+type Bounds = { readonly minimum?: number; readonly maximum?: number };
+
+function setting<T>(env: Variable, format: string | string[], fallback: T, bounds?: Bounds): Setting<T> {
+  return { doc: sentences[env], format, ...bounds, default: fallback, env };
+}
 
 const text = (env: Variable, format = 'optional-text', fallback = '') => setting(env, format, fallback);
 
@@ -148,16 +141,15 @@ const secret = <Name extends string>(name: Name, env: Variable, format: string) 
     [name]: address(env, format),
     [`${name}File`]: {
       doc: `File with the value of \`${env}\`, read again when it changes.`,
-      format: 'optional-text',
-      default: '',
-      env: `${env}_FILE`,
-      holds: env,
+      ...{ format: 'optional-text', default: '', env: `${env}_FILE`, holds: env },
     },
   }) as { readonly [N in Name | `${Name}File`]: Setting<string> };
 
-/**
- * Every setting of the service and of the front door. Secrets come from the environment, or from files of their own.
- */
+/** A message larger than the limit of its partition would never start. */
+const leastBytes = 2 * mostToReserve(messageLimits.maxInflatedBytes);
+const ofFullQueues = { minimum: mebibyte, maximum: 16 * gibibyte };
+
+/** Every setting of the service and of the front door. Secrets come from the environment, or from files of their own. */
 export const everySetting = {
   /** The platform's identity of the process, instead of keys (D365). */
   identity: {
@@ -204,23 +196,14 @@ export const everySetting = {
   },
   delivery: {
     maxMessages: setting('DELIVERY_MAX_MESSAGES', 'count', 1000, { maximum: 100_000 }),
-    maxBytes: setting('DELIVERY_MAX_BYTES', 'count', 64 * mebibyte, {
-      // A message larger than the limit of its partition would never start.
-      minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),
-      maximum: 16 * gibibyte,
-    }),
+    maxBytes: setting('DELIVERY_MAX_BYTES', 'count', 64 * mebibyte, { minimum: leastBytes, maximum: 16 * gibibyte }),
     drainSeconds: setting('DELIVERY_DRAIN_SECONDS', 'count', 25, { maximum: hour }),
   },
   replies: {
     sendsPerMinute: setting('REPLIES_SENDS_PER_MINUTE', 'count-or-none', 0, { maximum: 1_000_000 }),
-    fullQueueBytes: setting('REPLIES_FULL_QUEUE_BYTES', 'count', 32 * mebibyte, {
-      minimum: mebibyte,
-      maximum: 16 * gibibyte,
-    }),
+    fullQueueBytes: setting('REPLIES_FULL_QUEUE_BYTES', 'count', 32 * mebibyte, ofFullQueues),
   },
-  data: {
-    directory: text('DATA_DIRECTORY', 'text', '.data'),
-  },
+  data: { directory: text('DATA_DIRECTORY', 'text', '.data') },
   /** One decision for everything that is kept (D292). */
   store: {
     kind: setting('STORE', ['file', 'blob'], 'file'),
@@ -239,10 +222,7 @@ export const everySetting = {
     maxBytes: setting('DEAD_LETTERS_MAX_BYTES', 'count', gibibyte, { maximum: 1024 * gibibyte }),
     retentionDays: setting('DEAD_LETTERS_RETENTION_DAYS', 'count', 14, { maximum: 3650 }),
   },
-  http: {
-    host: text('HTTP_HOST', 'text', '0.0.0.0'),
-    port: setting('HTTP_PORT', 'tcp-port', 8080),
-  },
+  http: { host: text('HTTP_HOST', 'text', '0.0.0.0'), port: setting('HTTP_PORT', 'tcp-port', 8080) },
   /** The other ports are for others: probes, scrapers, callers of methods. This one is for people who operate the service. */
   admin: {
     host: text('ADMIN_HOST', 'text', '127.0.0.1'),
@@ -276,29 +256,21 @@ const { identity, hub, network, backends, store, checkpoints, deadLetters, http,
 export const schema = ofService;
 
 const { principalManagerUrl: _, principalManagerScope: __, ...backendsOfMethods } = backends;
+const { serviceConnectionString, serviceConnectionStringFile, hostName } = hub;
+const { connectionString, connectionStringFile, accountUrl } = store;
 
 /** Every setting of the front door (M1). It has the other two containers to keep the files of methods out of them (M9). */
 export const methodsSchema = {
   identity,
-  hub: {
-    serviceConnectionString: hub.serviceConnectionString,
-    serviceConnectionStringFile: hub.serviceConnectionStringFile,
-    hostName: hub.hostName,
-  },
+  hub: { serviceConnectionString, serviceConnectionStringFile, hostName },
   network,
   backends: backendsOfMethods,
   methods,
   files,
-  store: {
-    connectionString: store.connectionString,
-    connectionStringFile: store.connectionStringFile,
-    accountUrl: store.accountUrl,
-  },
+  store: { connectionString, connectionStringFile, accountUrl },
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
-  http,
-  admin,
-  log,
+  ...{ http, admin, log },
 } satisfies convict.Schema<unknown>;
 
 type ValuesOf<Schema> = {
@@ -310,15 +282,14 @@ export type Settings = ValuesOf<typeof schema>;
 export type MethodsSettings = ValuesOf<typeof methodsSchema>;
 
 /** Settings, or what describes them, by group and name. */
-export type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type Groups<Value = unknown> = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
 /** @param path `group.name` */
 export function settingIn(groups: object, path: string): unknown {
   const [group = '', name = ''] = path.split('.');
   const members: unknown = Reflect.get(groups, group);
-  return typeof members === 'object' && members !== null && Object.hasOwn(members, name)
-    ? Reflect.get(members, name)
-    : undefined;
+  const has = typeof members === 'object' && members !== null && Object.hasOwn(members, name);
+  return has ? Reflect.get(members, name) : undefined;
 }
 
 /** One setting for the documentation. */
@@ -329,17 +300,11 @@ export interface SettingDoc extends Pick<Setting<string>, 'doc' | 'default' | 'e
 
 /** Every setting in the order of a schema; by default those of the service and the front door. */
 export function settingDocs(of: Groups = everySetting): SettingDoc[] {
-  return Object.entries(of as Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>).flatMap(
-    ([group, members]) =>
-      Object.entries(members).map(([name, { doc, env, default: fallback, sensitive = false, holds }]) => ({
-        path: `${group}.${name}`,
-        env,
-        doc,
-        default: String(fallback),
-        secret: sensitive && !/url/i.test(name),
-        ...(holds !== undefined && { holds }),
-      })),
+  return Object.entries(of as Groups<Setting<unknown>>).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, { doc, env, default: fallback, sensitive = false, holds }]) => ({
+      ...{ path: `${group}.${name}`, env, doc, default: String(fallback) },
+      secret: sensitive && !/url/i.test(name),
+      ...(holds !== undefined && { holds }),
+    })),
   );
 }
-
-export const envOf = (path: string): string | undefined => settingDocs().find((setting) => setting.path === path)?.env;

@@ -1,5 +1,5 @@
 import { ContainerClient, type RestError, type StoragePipelineOptions } from '@azure/storage-blob';
-import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import type { AccountAccess } from '../access/access.ts';
 import { currentOf, isSecret, renewed } from '../access/secretFiles.ts';
 import { sleep } from '../concurrency/waiting.ts';

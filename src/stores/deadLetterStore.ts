@@ -1,6 +1,6 @@
 import { lazy, singleFlight, within } from '../concurrency/waiting.ts';
-import { refusesContent, storeFieldsOf } from '../observing/diagnosis.ts';
 import type { LogLines } from '../observing/log.ts';
+import { refusesContent, storeFieldsOf } from '../observing/storeFailure.ts';
 import {
   type DeadLetter,
   folderOf,

@@ -1,8 +1,8 @@
 import { type Access, accessOf } from '../access/access.ts';
-import { type StoreLocation, storeFailureOf } from '../observing/diagnosis.ts';
+import { createStoreRecords, type StoreRecords } from '../observing/callRecords.ts';
 import type { LogLines } from '../observing/log.ts';
-import { noMeter } from '../observing/meter.ts';
-import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
+import { noMeter } from '../observing/metrics.ts';
+import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import type { StoreKey, StoreOperation } from '../protocol/vocabulary.ts';
 import type { Settings } from '../settings/config.ts';
 import { letterCounts } from '../settings/constants.ts';

@@ -1,8 +1,7 @@
 import { atMost, pause, singleFlight, within } from '../concurrency/waiting.ts';
-import { storeFieldsOf } from '../observing/diagnosis.ts';
-import type { LogLines } from '../observing/log.ts';
-import type { Meter } from '../observing/meter.ts';
-import type { Troubles } from '../observing/troubles.ts';
+import type { LogLines, Troubles } from '../observing/log.ts';
+import type { Meter } from '../observing/metrics.ts';
+import { storeFieldsOf } from '../observing/storeFailure.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import { idOf, type ParkableMessage } from './deadLetter.ts';
 import { type DeadLetters, LetterRefused } from './deadLetterStore.ts';

@@ -1,6 +1,4 @@
-import type { Declaration } from './declaration.ts';
-import type { Reading } from './meter.ts';
-import type { Series } from './series.ts';
+import type { Declaration, Reading, Series } from './meter.ts';
 
 interface Report {
   readings(): readonly Reading[];

@@ -1,5 +1,117 @@
-import { type Attribute, type Declaration, other } from './declaration.ts';
-import { createSeries, type Series, type SeriesSet } from './series.ts';
+/** An attribute of a metric. */
+export interface Attribute<V extends string = string> {
+  readonly key: string;
+  readonly what: string;
+  /** All values; `''` leaves the attribute out. Undefined when the values are known only at run time. */
+  readonly values: readonly V[] | undefined;
+}
+
+type Kind = 'counter' | 'updowncounter' | 'gauge' | 'histogram';
+
+/** A metric as data: `docs/metrics.md` is written from it. */
+export interface Declaration<K extends Kind = Kind, A extends readonly Attribute[] = readonly Attribute[]> {
+  readonly kind: K;
+  /** In the notation of UCUM, as OpenTelemetry has it. */
+  readonly unit: string;
+  /** What it tells, as the help text of the metric. */
+  readonly what: string;
+  /** What an operator makes of it, with an alert where there is a reason for one. */
+  readonly use: string;
+  readonly attributes: A;
+  /** Attributes that are the same on each point. */
+  readonly constants: Readonly<Record<string, string>>;
+  /** Upper bounds; of histograms only. */
+  readonly buckets: readonly number[];
+}
+
+/** A metric by its kind and its unit, then by what it tells, what an operator makes of it, and its attributes. */
+const declare =
+  <const K extends Kind>(kind: K) =>
+  (unit: string, constants: Declaration['constants'] = {}, buckets: readonly number[] = []) =>
+  <const A extends readonly Attribute[] = readonly []>(
+    what: string,
+    use: string,
+    attributes: A = [] as readonly Attribute[] as A,
+  ): Declaration<K, A> => ({ kind, unit, what, use, attributes, constants, buckets });
+
+export const counter = declare('counter');
+export const updowncounter = declare('updowncounter');
+export const gauge = declare('gauge');
+
+/** Of durations in seconds. */
+export const histogram = (buckets: readonly number[], constants?: Declaration['constants']) =>
+  declare('histogram')('s', constants, buckets);
+
+/** An attribute with a closed set of values. */
+export function closed<const V extends string>(key: string, what: string, values: readonly V[]): Attribute<V> {
+  return { key, what, values };
+}
+
+/** An attribute whose values are known at run time; never a text that a device chooses. */
+export const open = (key: string, what: string): Attribute => ({ key, what, values: undefined });
+
+/** What stands for a value that is not in the set. */
+export const other = '_OTHER';
+
+/** One series: the number, or the histogram, for certain values of the attributes. */
+export interface Series {
+  readonly values: readonly string[];
+  /** Of a counter its value, of a histogram the sum. */
+  sum: number;
+  /** Of a histogram: how many values. */
+  count: number;
+  /** Of a histogram: how many in each bucket; the last one has no upper bound. */
+  readonly buckets: number[];
+}
+
+/** The series of one metric. */
+type SeriesSet = ReturnType<typeof createSeries>;
+
+/** A safeguard: the values are closed sets, so that this number is never reached (D97). */
+export const mostSeries = 1_000;
+
+/** Series of closed sets exist from the beginning, if there are not many: an alert needs the 0 before the first increase. */
+const mostAtOnce = 20;
+
+function createSeries({ kind, attributes, buckets }: Declaration) {
+  const series = new Map<string, Series>();
+  const rest = attributes.map(() => other);
+  /** The series that was asked for last, which is often asked for again. */
+  let latest: Series | undefined;
+
+  function added(key: string, values: readonly string[]): Series {
+    if (series.size >= mostSeries && values !== rest) return found(rest);
+    const created = { values: [...values], sum: 0, count: 0, buckets: new Array(buckets.length + 1).fill(0) };
+    series.set(key, created);
+    return created;
+  }
+
+  function found(values: readonly string[]): Series {
+    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
+    return series.get(key) ?? added(key, values);
+  }
+
+  if (kind === 'counter') {
+    const combinations = attributes.reduce<readonly (readonly string[])[]>(
+      (some, { values = [] }) => some.flatMap((begun) => values.map((value) => [...begun, value])),
+      [[]],
+    );
+    if (combinations.length <= mostAtOnce) for (const values of combinations) found(values);
+  }
+
+  return {
+    of(values: readonly string[]): Series {
+      if (latest === undefined || !isFor(latest, values)) latest = found(values);
+      return latest;
+    },
+    all: () => series.values(),
+  };
+}
+
+function isFor({ values: own }: Series, values: readonly string[]): boolean {
+  for (let index = 0; index < own.length; index += 1) if (own[index] !== values[index]) return false;
+  return true;
+}
 
 /** The metrics of a program, by their names in OpenTelemetry. */
 export type Declared = Readonly<Record<string, Declaration>>;

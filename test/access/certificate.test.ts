@@ -4,7 +4,7 @@ import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Certificate, readCertificate, watchCertificate } from '../../src/access/secretFiles.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { secretFiles } from '../../src/settings/constants.ts';
 import { recordingLog } from '../support/observed.ts';
 import { createSecretVolume, type SecretVolume } from '../support/secretVolume.ts';

@@ -1,7 +1,7 @@
 import type { AccessToken } from '@azure/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createIdentity, NoToken } from '../../src/access/identity.ts';
-import { createTroubles, type Troubles } from '../../src/observing/troubles.ts';
+import { createTroubles, type Troubles } from '../../src/observing/log.ts';
 import { settings } from '../support/environment.ts';
 import { recordingLog } from '../support/observed.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProxies, proxyProblem, proxySecrets } from '../../telemetry/src/network/proxies.ts';
+import { createProxies, proxyProblem, proxySecrets } from '../../telemetry/src/proxies.ts';
 
 const secure = 'http://proxy:3128/';
 const plain = 'http://other:8888/';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
+import { tunnelTo, useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
 import { useNetwork } from '../../src/access/network.ts';
 import { derivedFrom, openSecretFiles } from '../../src/access/secretFiles.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { readSettings, type Settings } from '../../src/settings/config.ts';
 import { secretFiles } from '../../src/settings/constants.ts';
 import { addSecret, secretsOf } from '../../src/settings/secrets.ts';

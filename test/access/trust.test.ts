@@ -3,8 +3,8 @@ import { Agent, createServer, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { createSecureContext } from 'node:tls';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { trustAlso } from 'telemetry/network/trust.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { listening } from '../support/listening.ts';
 

@@ -3,11 +3,17 @@ import http from 'node:http';
 import https, { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  directAgent,
+  isProxyFault,
+  outboundAgent,
+  Tunnel,
+  tunnelTo,
+  useProxies,
+} from '@device-messaging/telemetry/outbound.ts';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { directAgent, outboundAgent, tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
-import { trustAlso } from 'telemetry/network/trust.ts';
-import { isProxyFault, Tunnel } from 'telemetry/network/tunnel.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTransport } from '../../src/backends/transport.ts';

@@ -4,8 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
 import { BadRequest, startAdminServer } from '../../src/admin/adminServer.ts';
 import { openAdmin } from '../../src/admin/openAdmin.ts';
-import { createLog } from '../../src/observing/log.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createLog, createTroubles } from '../../src/observing/log.ts';
 import { bearerToken, settings } from '../support/environment.ts';
 
 const token = 'the-token-of-the-operators';

@@ -3,7 +3,7 @@ import { observeBackends } from '../../src/backends/backend.ts';
 import { createBackends, createMethodBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { silence } from '../hub/support/replying.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import type { Span } from '../../src/observing/span.ts';
+import type { Span } from '../../src/observing/observation.ts';
 import type { Publish } from '../../src/observing/taps.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

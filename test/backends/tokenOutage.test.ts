@@ -5,7 +5,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { shownWork } from '../../src/operations/serviceRoutes.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 import { createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import { messageLimits } from '../../src/settings/constants.ts';

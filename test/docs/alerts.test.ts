@@ -1,5 +1,5 @@
-import type { Declaration } from 'telemetry/declaration.ts';
-import { processMetrics } from 'telemetry/processMetrics.ts';
+import type { Declaration } from '@device-messaging/telemetry/meter.ts';
+import { processMetrics } from '@device-messaging/telemetry/process.ts';
 import { describe, expect, it } from 'vitest';
 import { events as edgeEvents } from '../../edge/src/observing/log.ts';
 import { edgeMetrics } from '../../edge/src/observing/metrics.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { restartCode, serviceCommand } from '../../sandbox/service/process.ts';
 import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun } from '../../scripts/image/dockerRun.ts';
-import { settingDocs } from '../../src/settings/config.ts';
-import { readEnvFile } from '../../src/settings/variablesFile.ts';
+import { readEnvFile, settingDocs } from '../../src/settings/config.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');

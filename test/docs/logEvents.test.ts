@@ -40,7 +40,7 @@ describe.each([
   });
 
   it('has every line: the log accepts only these texts, and no other code writes to it', () => {
-    const creating = /from 'pino'|\bcreateLog\b[^;]* from 'telemetry\/log\.ts'/;
+    const creating = /from 'pino'|\bcreateLog\b[^;]* from '@device-messaging\/telemetry\/log\.ts'/;
     const writers = filesBelow(root).filter((file) => creating.test(readFileSync(file, 'utf8')));
     expect(writers).toEqual([list.replace('events.ts', 'log.ts')]);
   });

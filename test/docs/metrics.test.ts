@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Declaration } from 'telemetry/declaration.ts';
+import type { Declaration } from '@device-messaging/telemetry/meter.ts';
 import { describe, expect, it } from 'vitest';
 import { edgeMetrics } from '../../edge/src/observing/metrics.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';

@@ -105,8 +105,7 @@ describe('traces', () => {
 
   it('docs/operations.md has the variables that the code reads', () => {
     const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-    const read = ['src/observing/openTraces.ts', 'src/observing/signals.ts']
-      .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
+    const read = (readFileSync('src/observing/traces.ts', 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
       .filter((name) => !/METRIC/.test(name))
       .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
     expect(new Set(read).size).toBeGreaterThan(7);

@@ -1,8 +1,8 @@
-import type { Declaration } from 'telemetry/declaration.ts';
+import type { Declaration } from '@device-messaging/telemetry/meter.ts';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { declarationOf, namesIn } from '../../src/observing/metrics.ts';
+import { metrics, namesIn } from '../../src/observing/metrics.ts';
 import { appendEvent } from '../support/events.ts';
 import { withConstants } from '../support/processes.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/prom.ts';
@@ -21,7 +21,7 @@ const [handled, consumed] = ['device_messaging_handled_messages_total', 'messagi
 const requests = 'http_client_request_duration_count';
 const probes = { device_messaging_operation: 'probe', http_response_status_code: '503' };
 const soon = { timeout: 120_000, interval: 200 };
-const own = namesIn.service.map((name) => [name, declarationOf(name)] as const);
+const own = namesIn.service.map((name) => [name, metrics[name]] as const);
 
 const sandbox = sandboxForAll({
   environment: {

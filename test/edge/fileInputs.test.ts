@@ -1,8 +1,8 @@
 import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
+import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { useProxies } from 'telemetry/network/outbound.ts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFileInputs, createSemaphore, type FileInputs, urlProblem } from '../../edge/src/files/fileInputs.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { useProxies } from 'telemetry/network/outbound.ts';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/invocation.ts';

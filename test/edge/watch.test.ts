@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Stamps } from 'telemetry/files/stamps.ts';
+import type { Stamps } from '@device-messaging/telemetry/files.ts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration, watchConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';

@@ -46,7 +46,7 @@ describe('the device state for operators', () => {
     const { partition, stays, end } = await partitionWith('a1 a2 a3 b4');
     const course = courseOf();
     stays[0]?.begins?.(course);
-    const step = beginStep(course, 'call', 'replace object model', 'information model');
+    const step = beginStep(course.open, 'call', 'replace object model', 'information model');
     step.waitsFor = 'answer';
     expect(partition.devices(undefined).map(({ device }) => device)).toEqual(['a', 'b']);
     expect(partition.devices('a')).toEqual([

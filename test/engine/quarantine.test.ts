@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type CrashRecord, encodeCrashRecord, type Suspicion } from '../../src/engine/crashRecord.ts';
 import { createQuarantine, createTurnstile } from '../../src/engine/quarantine.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import type { Ownership } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import type { PartitionSession } from '../../src/hub/reading/assignment.ts';
 import { type EventHubConnection, openEventHubConnection } from '../../src/hub/reading/connection.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 
 const silentMs = 11_000;
 const open: EventHubConnection[] = [];

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { NoEndpoint, readFoundEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import type { Log } from '../../src/observing/log.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { failover } from '../../src/settings/constants.ts';
 import { recordingLog } from '../support/observed.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';

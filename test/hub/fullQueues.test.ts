@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { recordingLog } from '../support/observed.ts';

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { createGapReports } from '../../src/hub/reading/gaps.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createTroubles } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

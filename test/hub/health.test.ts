@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Metrics } from '../../src/observing/exposition.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { type Metrics, noMeter } from '../../src/observing/metrics.ts';
 import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 

@@ -1,4 +1,4 @@
-import { outboundAgent } from 'telemetry/network/outbound.ts';
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServiceAccess } from '../../src/access/access.ts';
 import type { ScopedTokens } from '../../src/access/identity.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/engine/partition.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { budgetOf, limits, usual } from '../engine/support/partitions.ts';
 import { hubEvent } from '../support/events.ts';

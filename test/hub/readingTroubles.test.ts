@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import type { ReadingDiagnosis } from '../../src/observing/diagnosis.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 
 const because = (cause: string): ReadingDiagnosis => ({

@@ -3,7 +3,7 @@ import type { PartitionSession, SessionState } from '../../src/hub/reading/assig
 import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createRounds } from '../../src/hub/reading/rebalance.ts';
-import { StoreFailure } from '../../src/observing/diagnosis.ts';
+import { StoreFailure } from '../../src/observing/storeFailure.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
 import { claimed } from './support/claims.ts';
 import { silence, untold } from './support/replying.ts';

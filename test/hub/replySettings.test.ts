@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { errors } from '../../src/hub/serviceSdk.ts';
-import { createMeter, type Meter } from '../../src/observing/meter.ts';
+import { createMeter, type Meter } from '../../src/observing/metrics.ts';
 import { settings } from '../support/environment.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { reportRefusal, type SendRefusal } from '../../src/hub/replies/sendFailure.ts';
-import { createMeter } from '../../src/observing/meter.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';

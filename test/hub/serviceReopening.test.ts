@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import { signal } from '../support/waiting.ts';
 import { replyTo, silence, untold } from './support/replying.ts';

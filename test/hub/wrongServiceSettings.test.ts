@@ -4,8 +4,7 @@ import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { diagnoseService } from '../../src/observing/diagnosis.ts';
-import { createLog } from '../../src/observing/log.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createLog, createTroubles } from '../../src/observing/log.ts';
 import { plainService } from '../traps/support/plain.ts';
 
 // The official client against the sandbox hub: what an operator learns of a wrong connection string for replies.

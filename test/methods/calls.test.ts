@@ -7,7 +7,7 @@ import type { FileInputs } from '../../src/methods/fileInputs.ts';
 import { createInvoke } from '../../src/methods/invoke.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { drain, frontDoorRoutes } from '../../src/methods/frontDoor.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // The order of a stop and its limits (M14, D205), and what the front door says about itself on the admin port.

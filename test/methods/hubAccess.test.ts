@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createHubAccess } from '../../src/hub/methods/hubAccess.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

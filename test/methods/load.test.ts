@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { type Traces, unrecorded } from '../../src/observing/span.ts';
+import { type Traces, unrecorded } from '../../src/observing/observation.ts';
 import { soon } from '../support/waiting.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { methodMetrics } from '../../src/observing/callMetrics.ts';
-import { declarationOf, namesIn } from '../../src/observing/metrics.ts';
+import { methodMetrics, metrics, namesIn } from '../../src/observing/metrics.ts';
 import { failures } from '../../src/protocol/vocabulary.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { methodDevice } from './support/methodDevice.ts';
@@ -106,13 +105,13 @@ it('the metrics include every metric of the front door', async () => {
   const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
   // Nobody has asked for a file here: those of stores are in the table of all metrics.
   const names = namesIn.methods.filter((name) => !name.startsWith('device_messaging.store.'));
-  const printed = names.map((name) => prometheusNameOf(name, declarationOf(name)));
+  const printed = names.map((name) => prometheusNameOf(name, metrics[name]));
   expect(printed.filter((name) => !served.has(name))).toEqual([]);
 });
 
 it('the metrics include no others, and no names of callers or devices', async () => {
   const text = await served();
-  const own = namesIn.methods.map((name) => prometheusNameOf(name, declarationOf(name)));
+  const own = namesIn.methods.map((name) => prometheusNameOf(name, metrics[name]));
   const further = parseMetrics(text).filter(
     ({ name }) => name !== 'target_info' && !own.includes(name.replace(/_(bucket|count|sum)$/, '')),
   );

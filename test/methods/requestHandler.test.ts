@@ -9,7 +9,7 @@ import { createConcurrencyLimits } from '../../src/methods/limits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { createInvocationRecords } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createCallRecords } from '../../src/observing/callRecords.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { courseOf, readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

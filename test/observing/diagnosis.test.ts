@@ -13,8 +13,8 @@ import {
   noTokenTodo,
   ofIdentity,
   ofLookedUp,
-  storeFailureOf,
 } from '../../src/observing/diagnosis.ts';
+import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { StorageError } from '../../src/stores/account.ts';
 
 // One answer, several causes: what an operator is told names each that it can be.

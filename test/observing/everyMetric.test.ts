@@ -1,9 +1,7 @@
-import type { Declaration } from 'telemetry/declaration.ts';
+import type { Declaration } from '@device-messaging/telemetry/meter.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { metrics as edgeMetrics } from '../../edge/src/observing/metrics.ts';
-import { methodMetrics } from '../../src/observing/callMetrics.ts';
-import { createMeter } from '../../src/observing/meter.ts';
-import { type MetricName, metrics, namesIn } from '../../src/observing/metrics.ts';
+import { createMeter, type MetricName, methodMetrics, metrics, namesIn } from '../../src/observing/metrics.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { backends } from './chapters/backends.ts';
 import { edgeNumbers, edgePoints } from './chapters/edge.ts';

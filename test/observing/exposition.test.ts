@@ -1,7 +1,6 @@
-import { serveHealth } from 'telemetry/healthServer.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { type Metrics, openMetrics } from '../../src/observing/exposition.ts';
-import { noMeter } from '../../src/observing/meter.ts';
+import { type Metrics, noMeter, openMetrics } from '../../src/observing/metrics.ts';
 import { recordingLog } from '../support/observed.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 

@@ -5,8 +5,7 @@ import {
   type RequestFields,
 } from '../../src/observing/invocationRecords.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { createMeter } from '../../src/observing/meter.ts';
-import { namesIn } from '../../src/observing/metrics.ts';
+import { createMeter, namesIn } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,5 +1,5 @@
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import { AxiosError, AxiosHeaders } from 'axios';
-import { withFields } from 'telemetry/log.ts';
 import { describe, expect, it } from 'vitest';
 import { createLog as createEdgeLog } from '../../edge/src/observing/log.ts';
 import { createLog } from '../../src/observing/log.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 import { beginReply, createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Metrics, openMetrics } from '../../src/observing/exposition.ts';
+import { type Metrics, openMetrics } from '../../src/observing/metrics.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { recordingLog } from '../support/observed.ts';
 

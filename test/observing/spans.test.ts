@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openTraces } from '../../src/observing/openTraces.ts';
+import { openTraces } from '../../src/observing/traces.ts';
 import { keyAt, type Recording, rootOf, sent, startRecording, traceId } from './traces.ts';
 
 describe('the first span of a message', () => {
@@ -152,7 +152,7 @@ describe('sampling', () => {
 it('without traces enabled no span is created, and nothing is logged', async () => {
   const silent = () => expect.unreachable('a line in the log');
   const log = { level: 'info', debug: silent, info: silent, warn: silent, error: silent, fatal: silent };
-  const program = { name: 'test', version: '1', instance: 'here', log };
+  const program = { service: 'test', version: '1', instance: 'here', log };
   expect(await openTraces({}, program)).toBeUndefined();
 });
 

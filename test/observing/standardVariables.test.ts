@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { metricsWanted } from '../../src/observing/signals.ts';
+import { metricsWanted } from '../../src/observing/traces.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 

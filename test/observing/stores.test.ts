@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { createMeter } from '../../src/observing/meter.ts';
-import { createStoreRecords } from '../../src/observing/storeRecords.ts';
+import { createStoreRecords } from '../../src/observing/callRecords.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { summaryOf } from '../../src/observing/exposition.ts';
-import { createMeter } from '../../src/observing/meter.ts';
+import { createMeter, summaryOf } from '../../src/observing/metrics.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { messages } from './chapters/messages.ts';

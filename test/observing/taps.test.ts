@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTapLines, redactedJson } from '../../src/observing/tapLines.ts';
-import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
+import { createTapLines, createTaps, redactedJson, type TapEvent } from '../../src/observing/taps.ts';
 
 describe('the taps on a device', () => {
   it('get the events of its messages, and of no other device', () => {

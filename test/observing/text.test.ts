@@ -1,5 +1,5 @@
+import { nearest } from '@device-messaging/telemetry/text.ts';
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/protocol/nearest.ts';
 
 const names = ['model.create', 'model.update', 'type.create'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { traceSettings } from '../../src/observing/openTraces.ts';
+import { traceSettings } from '../../src/observing/traces.ts';
 
 const address = 'http://collector:4318';
 const on = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: address };

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
-import { openTraces } from '../../src/observing/openTraces.ts';
-import type { RootSpan, Traces } from '../../src/observing/span.ts';
+import type { RootSpan, Traces } from '../../src/observing/observation.ts';
+import { openTraces } from '../../src/observing/traces.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 
 export interface Recording {
@@ -16,7 +16,7 @@ export async function startRecording(env: Readonly<Record<string, string>> = {})
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const variables = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env };
-  const traces = await openTraces(variables, { name: 'test', version: '1.2.3', instance: 'here-1', log });
+  const traces = await openTraces(variables, { service: 'test', version: '1.2.3', instance: 'here-1', log });
   if (traces === undefined) throw new Error('no traces');
   onTestFinished(async () => {
     await traces.close();

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createTroubles, currentTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles, currentTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
+import type { Finding } from '@device-messaging/telemetry/check.ts';
+import { useProxies } from '@device-messaging/telemetry/outbound.ts';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { issueCertificate } from 'iot-hub-emulator/testing';
-import type { Finding } from 'telemetry/check/finding.ts';
-import { useProxies } from 'telemetry/network/outbound.ts';
-import { trustAlso } from 'telemetry/network/trust.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { useHubTransport } from '../../src/hub/hubTransport.ts';

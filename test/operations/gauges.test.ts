@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
-import { createMeter } from '../../src/observing/meter.ts';
-import { createProducer } from '../../src/observing/otlp.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
+import { createProducer } from '../../src/observing/otlpMetrics.ts';
 import { observePartitions } from '../../src/operations/gauges.ts';
 import { readingOf } from '../support/observed.ts';
 

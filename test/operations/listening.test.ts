@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { namingSetting } from 'telemetry/address.ts';
-import { serveHealth } from 'telemetry/healthServer.ts';
-import { type Listening, listen } from 'telemetry/listening.ts';
+import { type Listening, listen, namingSetting, serveHealth } from '@device-messaging/telemetry/health.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAdminServer } from '../../src/admin/adminServer.ts';
 

@@ -1,7 +1,7 @@
-import { withFields } from 'telemetry/log.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { troublesRoute } from '../../src/admin/openAdmin.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 
 const secret = 'a-secret-of-the-settings';

@@ -9,9 +9,8 @@ import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createSender } from '../../src/hub/replies/sender.ts';
 import { createRateLimit, createSendQueue } from '../../src/hub/replies/sendQueue.ts';
 import { createPendingSends } from '../../src/hub/replies/serviceClient.ts';
-import { createLog } from '../../src/observing/log.ts';
+import { createLog, createTroubles } from '../../src/observing/log.ts';
 import { beginStep } from '../../src/observing/observation.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import {
   backlogLimits,
@@ -187,7 +186,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     context.begins?.({ begunAt: performance.now(), open });
     await processor.work(costs.workMs);
     if (!parkUnexecuted) {
-      const step = beginStep({ open }, 'call', 'update', 'backend');
+      const step = beginStep(open, 'call', 'update', 'backend');
       step.waitsFor = 'answer';
       standstill.look();
       if (ended.aborted) return false;

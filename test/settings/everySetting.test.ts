@@ -72,9 +72,9 @@ vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/admin/adminServer.ts', noted);
 vi.mock('../../src/hub/hubTransport.ts', noted);
-vi.mock('telemetry/healthServer.ts', noted);
-vi.mock('telemetry/network/outbound.ts', noted);
-vi.mock('telemetry/network/trust.ts', noted);
+vi.mock('@device-messaging/telemetry/health.ts', noted);
+vi.mock('@device-messaging/telemetry/outbound.ts', noted);
+vi.mock('@device-messaging/telemetry/trust.ts', noted);
 
 afterEach(() => {
   forget();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readEnvFile } from '../../src/settings/variablesFile.ts';
+import { readEnvFile } from '../../src/settings/config.ts';
 
 it.each([
   ['A=b#c', 'b#c'],

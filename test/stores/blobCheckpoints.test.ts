@@ -2,7 +2,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/completionMap.ts';
-import { storeFailureOf } from '../../src/observing/diagnosis.ts';
+import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { claimed, takeOver } from '../hub/support/claims.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';

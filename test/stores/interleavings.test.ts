@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { storeFailureOf } from '../../src/observing/diagnosis.ts';
+import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
 import {

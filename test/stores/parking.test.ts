@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { expect, it, vi } from 'vitest';
-import { createMeter } from '../../src/observing/meter.ts';
-import { createTroubles } from '../../src/observing/troubles.ts';
+import { createTroubles } from '../../src/observing/log.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { type DeadLetters, LetterRefused } from '../../src/stores/deadLetterStore.ts';
 import { createParking } from '../../src/stores/parking.ts';

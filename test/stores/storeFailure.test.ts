@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type StoreFailure, storeFailureOf } from '../../src/observing/diagnosis.ts';
+import { type StoreFailure, storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { recorded } from '../../src/stores/open.ts';
 

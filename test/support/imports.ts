@@ -73,7 +73,8 @@ function resolved(file: string, specifier: string): string[] {
 
 /** Of a part of a workspace package. */
 function sourceOf(specifier: string): string | undefined {
-  if (specifier.startsWith('telemetry/')) return specifier.replace('telemetry/', 'telemetry/src/');
+  if (specifier.startsWith('@device-messaging/telemetry/'))
+    return specifier.replace('@device-messaging/telemetry/', 'telemetry/src/');
   const source = emulatorExports[specifier.replace('iot-hub-emulator', '.')]?.['iot-hub-emulator-source'];
   return source && join('iot-hub-emulator', source);
 }

@@ -1,5 +1,4 @@
-import type { MeterWithReadings } from '../../src/observing/meter.ts';
-import type { MetricName } from '../../src/observing/metrics.ts';
+import type { MeterWithReadings, MetricName } from '../../src/observing/metrics.ts';
 import type { Course } from '../../src/observing/observation.ts';
 
 export function recordingLog() {

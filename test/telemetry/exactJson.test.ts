@@ -1,5 +1,5 @@
+import { inexactIn, isShallow, isWhole } from '@device-messaging/telemetry/exactJson.ts';
 import fc from 'fast-check';
-import { inexactIn, isShallow, isWhole } from 'telemetry/exactJson.ts';
 import { describe, expect, it } from 'vitest';
 import { placeIn } from '../../src/protocol/rejection.ts';
 

@@ -1,22 +1,24 @@
-import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import { createExposition } from 'telemetry/exposition.ts';
-import { createMeter } from 'telemetry/meter.ts';
-import { mostSeries } from 'telemetry/series.ts';
+import { createExposition } from '@device-messaging/telemetry/exposition.ts';
+import {
+  closed,
+  counter,
+  createMeter,
+  gauge,
+  histogram,
+  mostSeries,
+  open,
+  updowncounter,
+} from '@device-messaging/telemetry/meter.ts';
 import { expect, it } from 'vitest';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 
-const text = (unit: string, what: string) => ({ unit, what, use: '' });
 const declared = {
-  'parcels.sent': counter(
-    { ...text('{parcel}', 'Parcels\nthat were sent'), constants: { 'post.system': 'mail' } },
+  'parcels.sent': counter('{parcel}', { 'post.system': 'mail' })('Parcels\nthat were sent', '', [
     closed('post.result', 'what became of it', ['delivered', 'lost']),
-  ),
-  'parcel.duration': histogram(
-    { ...text('s', 'How long it took'), buckets: [0.5, 1] },
-    closed('error.type', 'why not', ['', 'lost']),
-  ),
-  'shelf.weight': gauge(text('kg', 'Weight on the shelf'), open('shelf.name', 'which')),
-  'parcels.waiting': updowncounter(text('{parcel}', 'Parcels that wait')),
+  ]),
+  'parcel.duration': histogram([0.5, 1])('How long it took', '', [closed('error.type', 'why not', ['', 'lost'])]),
+  'shelf.weight': gauge('kg')('Weight on the shelf', '', [open('shelf.name', 'which')]),
+  'parcels.waiting': updowncounter('{parcel}')('Parcels that wait', ''),
 };
 
 it('the attributes of the program are labels that Prometheus takes, whatever an operator calls them', () => {

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
-import { serveHealth } from 'telemetry/healthServer.ts';
-import type { Listening } from 'telemetry/listening.ts';
+import { type Listening, serveHealth } from '@device-messaging/telemetry/health.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
 const anyPort = { host: '127.0.0.1', port: 0, settings: { host: 'A_HOST', port: 'A_PORT' } };

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
-import { logWarnings } from 'telemetry/log.ts';
+import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 

@@ -1,8 +1,8 @@
+import { createLineOf } from '@device-messaging/telemetry/log.ts';
+import { createErrorFields } from '@device-messaging/telemetry/secrets.ts';
+import { printableJson } from '@device-messaging/telemetry/text.ts';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { createErrorFields } from 'telemetry/errorFields.ts';
-import { createLineOf } from 'telemetry/line.ts';
-import { printableJson } from 'telemetry/printable.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 

@@ -1,8 +1,13 @@
-import { closed, counter, open } from 'telemetry/declaration.ts';
-import { createMeter as createMeterOf, statusValue } from 'telemetry/meter.ts';
-import { mostSeries } from 'telemetry/series.ts';
+import {
+  closed,
+  counter,
+  createMeter as createMeterOf,
+  mostSeries,
+  open,
+  statusValue,
+} from '@device-messaging/telemetry/meter.ts';
 import { expect, it } from 'vitest';
-import { createMeter, noMeter } from '../../src/observing/meter.ts';
+import { createMeter, noMeter } from '../../src/observing/metrics.ts';
 import { readingOf } from '../support/observed.ts';
 
 const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
@@ -51,7 +56,7 @@ it.each([
 ])('a counter with an attribute of %s begins with its series only when they are few', (_, values, series) => {
   const names = values && Array.from({ length: values }, (__, index) => String(index));
   const attribute = names ? closed('key', 'which', names) : open('key', 'which');
-  const declared = { parcels: counter({ unit: '1', what: 'Parcels', use: '' }, attribute) };
+  const declared = { parcels: counter('1')('Parcels', '', [attribute]) };
   const [reading] = createMeterOf(declared).readings();
   expect([...(reading?.read() ?? [])]).toHaveLength(series);
 });

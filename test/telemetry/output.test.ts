@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createOutput } from 'telemetry/output.ts';
+import { createOutput } from '@device-messaging/telemetry/output.ts';
 import { describe, expect, it } from 'vitest';
 
 function setUp() {

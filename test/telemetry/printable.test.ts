@@ -1,5 +1,5 @@
-import { withFields } from 'telemetry/log.ts';
-import { printable, printableJson } from 'telemetry/printable.ts';
+import { withFields } from '@device-messaging/telemetry/log.ts';
+import { printable, printableJson } from '@device-messaging/telemetry/text.ts';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 

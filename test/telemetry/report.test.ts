@@ -1,5 +1,4 @@
-import { type Finding, failure, ok, outage, warning } from 'telemetry/check/finding.ts';
-import { createReport } from 'telemetry/check/report.ts';
+import { createReport, type Finding, failure, ok, outage, warning } from '@device-messaging/telemetry/check.ts';
 import { expect, it } from 'vitest';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {

@@ -1,5 +1,4 @@
-import { ok } from 'telemetry/check/finding.ts';
-import { runChecks } from 'telemetry/check/runChecks.ts';
+import { ok, runChecks } from '@device-messaging/telemetry/check.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 async function all(checks: Parameters<typeof runChecks>[0], limitMs?: number) {

@@ -1,5 +1,4 @@
-import { createScrub } from 'telemetry/scrub.ts';
-import { madeOf } from 'telemetry/secretList.ts';
+import { createScrub, madeOf } from '@device-messaging/telemetry/secrets.ts';
 import { expect, it } from 'vitest';
 
 it('a known secret is taken out whole, also when another one begins like it', () => {

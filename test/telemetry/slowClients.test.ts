@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { serveHealth } from 'telemetry/healthServer.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startAdminServer } from '../../src/admin/adminServer.ts';
 

@@ -1,5 +1,5 @@
-import { serveHealth } from 'telemetry/healthServer.ts';
-import { droppedLines } from 'telemetry/log.ts';
+import { serveHealth } from '@device-messaging/telemetry/health.ts';
+import { droppedLines } from '@device-messaging/telemetry/log.ts';
 import { createLog } from '../../src/observing/log.ts';
 
 /** Writes numbered lines until it is told to end, and tells when the first of them are dropped. */

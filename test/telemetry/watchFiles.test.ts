@@ -1,7 +1,6 @@
 import { renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { areSame, stampOf, stampsNow } from 'telemetry/files/stamps.ts';
-import { watchFiles } from 'telemetry/files/watchFiles.ts';
+import { areSame, stampOf, stampsNow, watchFiles } from '@device-messaging/telemetry/files.ts';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 

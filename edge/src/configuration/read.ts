@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Stamps, stampOf } from 'telemetry/files/stamps.ts';
-import { watchFiles } from 'telemetry/files/watchFiles.ts';
+import { type Stamps, stampOf, watchFiles } from '@device-messaging/telemetry/files.ts';
 import type { z } from 'zod';
 import { ConfigurationError, credentialProblems, crossCheck, type Problem } from './checks.ts';
 import { elementOf, type Json, memberOf, readJsonWithComments } from './jsonWithComments.ts';

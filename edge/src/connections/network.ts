@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { tunnelTo, useProxies } from 'telemetry/network/outbound.ts';
-import { hostOf, proxyProblem } from 'telemetry/network/proxies.ts';
-import { trustAlso } from 'telemetry/network/trust.ts';
+import { tunnelTo, useProxies } from '@device-messaging/telemetry/outbound.ts';
+import { hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
+import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { ConfigurationError, partOf } from '../configuration/checks.ts';
 import type { Configuration } from '../configuration/read.ts';
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { tunnelTo } from 'telemetry/network/outbound.ts';
+import { tunnelTo } from '@device-messaging/telemetry/outbound.ts';
 import type { SignedFile } from '../hub/invocation.ts';
 
 type Fault = 'no_connection' | 'timeout' | 'connection_lost' | 'status' | 'changed' | 'unexpected';

@@ -1,4 +1,4 @@
-import { statusValue } from 'telemetry/meter.ts';
+import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import type { Configuration } from '../configuration/read.ts';
 import type { Module } from '../configuration/schema.ts';
 import type { SignedFile } from '../hub/invocation.ts';

@@ -1,6 +1,6 @@
+import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import sdk from 'azure-iot-device';
 import mqtt from 'azure-iot-device-mqtt';
-import { outboundAgent } from 'telemetry/network/outbound.ts';
 import { type HubCredentials, partOf } from '../configuration/checks.ts';
 import { type Configuration, defined } from '../configuration/read.ts';
 import { errorMessage } from '../connections/network.ts';

@@ -1,4 +1,4 @@
-import { inexactIn, isShallow } from 'telemetry/exactJson.ts';
+import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import { failure, type Invocation, type MethodResponse, maxResponseBytes } from '../hub/invocation.ts';
 import type { Log, LogText } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';

@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { type EventLevel, error, fatal, info, linesDropped, type MessageOf, warn } from 'telemetry/events.ts';
-import { createLog as createLogOf, type LogLevel, type Log as LogOf, type LogOptions } from 'telemetry/log.ts';
+import {
+  createLog as createLogOf,
+  type EventLevel,
+  error,
+  fatal,
+  info,
+  type LogLevel,
+  type Log as LogOf,
+  type LogOptions,
+  linesDropped,
+  type MessageOf,
+  warn,
+} from '@device-messaging/telemetry/log.ts';
 import { partOf } from '../configuration/checks.ts';
 import type { Configuration } from '../configuration/read.ts';
 

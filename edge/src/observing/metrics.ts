@@ -1,6 +1,15 @@
-import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
-import { createMeter as createMeterOf, type Meter as MeterOf, type MeterWithReadings } from 'telemetry/meter.ts';
-import { processMetrics } from 'telemetry/processMetrics.ts';
+import {
+  closed,
+  counter,
+  createMeter as createMeterOf,
+  gauge,
+  histogram,
+  type Meter as MeterOf,
+  type MeterWithReadings,
+  open,
+  updowncounter,
+} from '@device-messaging/telemetry/meter.ts';
+import { processMetrics } from '@device-messaging/telemetry/process.ts';
 
 const module = open('device_messaging.module', 'the module, as in the configuration; absent when none was found');
 const peer = closed('device_messaging.peer', 'the hub, or the broker of the device', ['hub', 'broker']);
@@ -28,77 +37,67 @@ const reasons = [
 
 /** Invocations of remote methods at the edge proxy. */
 export const edgeMetrics = {
-  'rpc.server.call.duration': histogram(
-    {
-      unit: 's',
-      what: 'Duration of an invocation, from its arrival from the hub until the response',
-      use: 'Which module is slow, or fails. `no_reply`: the module is stopped, or too slow. Alert when `broker_unavailable` or `folder_unavailable` increases.',
-      constants: { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' },
-      buckets,
-    },
-    module,
-    open('rpc.response.status_code', 'status of the response to the hub'),
-    closed('error.type', 'reason of the failure, as in the log; absent when the module has replied', ['', ...reasons]),
+  'rpc.server.call.duration': histogram(buckets, { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' })(
+    'Duration of an invocation, from its arrival from the hub until the response',
+    'Which module is slow, or fails. `no_reply`: the module is stopped, or too slow. Alert when `broker_unavailable` or `folder_unavailable` increases.',
+    [
+      module,
+      open('rpc.response.status_code', 'status of the response to the hub'),
+      closed('error.type', 'reason of the failure, as in the log; absent when the module has replied', [
+        '',
+        ...reasons,
+      ]),
+    ],
   ),
-  'device_messaging.edge.invocations': updowncounter({
-    unit: '{call}',
-    what: 'Invocations in progress',
-    use: 'At `limits.inFlight` the proxy refuses others.',
-  }),
-  'device_messaging.edge.replies.dropped': counter(
-    {
-      unit: '{message}',
-      what: 'Replies of modules that match no request',
-      use: 'A module that is too slow, replies twice, or retains its replies.',
-    },
-    module,
-    closed('device_messaging.reason', 'late, repeated or not asked for, or kept by the broker', [
-      'unknown',
-      'retained',
-    ]),
+  'device_messaging.edge.invocations': updowncounter('{call}')(
+    'Invocations in progress',
+    'At `limits.inFlight` the proxy refuses others.',
   ),
-  'device_messaging.edge.responses.lost': counter({
-    unit: '{call}',
-    what: 'Responses that did not reach the hub, because the connection broke',
-    use: 'The application does not know the outcome of these invocations. Often: check the network.',
-  }),
-  'device_messaging.edge.configuration.refused': gauge({
-    unit: '1',
-    what: '1 while the configuration file has a fault and the last good one is in effect, else 0',
-    use: 'Alert on 1: the log has the line of the fault. A restart would fail.',
-  }),
-  'device_messaging.edge.connected': gauge(
-    { unit: '1', what: '1 while the proxy is connected, else 0', use: 'Alert on 0 for five minutes.' },
-    peer,
+  'device_messaging.edge.replies.dropped': counter('{message}')(
+    'Replies of modules that match no request',
+    'A module that is too slow, replies twice, or retains its replies.',
+    [
+      module,
+      closed('device_messaging.reason', 'late, repeated or not asked for, or kept by the broker', [
+        'unknown',
+        'retained',
+      ]),
+    ],
   ),
-  'device_messaging.edge.connections': counter(
-    {
-      unit: '{connection}',
-      what: 'Attempts to connect',
-      use: 'Many `opened` within an hour: another program uses the same identity, or the network is bad.',
-    },
-    peer,
-    closed('device_messaging.result', 'what came of it', ['opened', 'failed']),
+  'device_messaging.edge.responses.lost': counter('{call}')(
+    'Responses that did not reach the hub, because the connection broke',
+    'The application does not know the outcome of these invocations. Often: check the network.',
   ),
-  'http.client.request.duration': histogram(
-    {
-      unit: 's',
-      what: 'Duration of one download of a file for a module',
-      use: 'How much of an invocation is the time of its files, and why they cannot be downloaded.',
-      constants: { 'http.request.method': 'GET' },
-      buckets,
-    },
-    open('http.response.status_code', 'status of the response; absent when there was none'),
-    closed('error.type', 'why there is no file; absent when it is complete', [
-      '',
-      'no_connection',
-      'timeout',
-      'connection_lost',
-      'status',
-      'changed',
-      'unexpected',
-      'folder',
-    ]),
+  'device_messaging.edge.configuration.refused': gauge('1')(
+    '1 while the configuration file has a fault and the last good one is in effect, else 0',
+    'Alert on 1: the log has the line of the fault. A restart would fail.',
+  ),
+  'device_messaging.edge.connected': gauge('1')(
+    '1 while the proxy is connected, else 0',
+    'Alert on 0 for five minutes.',
+    [peer],
+  ),
+  'device_messaging.edge.connections': counter('{connection}')(
+    'Attempts to connect',
+    'Many `opened` within an hour: another program uses the same identity, or the network is bad.',
+    [peer, closed('device_messaging.result', 'what came of it', ['opened', 'failed'])],
+  ),
+  'http.client.request.duration': histogram(buckets, { 'http.request.method': 'GET' })(
+    'Duration of one download of a file for a module',
+    'How much of an invocation is the time of its files, and why they cannot be downloaded.',
+    [
+      open('http.response.status_code', 'status of the response; absent when there was none'),
+      closed('error.type', 'why there is no file; absent when it is complete', [
+        '',
+        'no_connection',
+        'timeout',
+        'connection_lost',
+        'status',
+        'changed',
+        'unexpected',
+        'folder',
+      ]),
+    ],
   ),
 } as const;
 

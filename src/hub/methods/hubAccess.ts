@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { diagnoseMethods } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
 import type { HubError } from './hubError.ts';
 

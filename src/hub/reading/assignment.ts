@@ -2,8 +2,9 @@ import { type EventHubConsumerClient, earliestEventPosition, type Subscription }
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { createPartition, type Partition, type PartitionOptions } from '../../engine/partition.ts';
-import { diagnoseReading, type ReadingDiagnosis, storeFieldsOf } from '../../observing/diagnosis.ts';
+import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Log } from '../../observing/log.ts';
+import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';

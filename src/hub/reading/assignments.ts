@@ -2,11 +2,12 @@ import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import type { PartitionOptions } from '../../engine/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progressTracker.ts';
-import { diagnosisOf, ofHub, storeFieldsOf } from '../../observing/diagnosis.ts';
+import { diagnosisOf, ofHub } from '../../observing/diagnosis.ts';
 import type { LogText } from '../../observing/events.ts';
-import { type Meter, noMeter } from '../../observing/meter.ts';
+import type { Troubles } from '../../observing/log.ts';
+import { type Meter, noMeter } from '../../observing/metrics.ts';
+import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { Taps } from '../../observing/taps.ts';
-import type { Troubles } from '../../observing/troubles.ts';
 import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
 import {
   beginPartitionSession,

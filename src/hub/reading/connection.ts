@@ -2,8 +2,7 @@ import { EventHubConsumerClient, type EventHubConsumerClientOptions } from '@azu
 import type { EventsAccess } from '../../access/access.ts';
 import { currentOf, isSecret, renewed } from '../../access/secretFiles.ts';
 import { within } from '../../concurrency/waiting.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
 import { overWebSockets } from '../hubTransport.ts';
 import { receiveAtOnce } from '../receiveCycle.ts';
 import type { PartitionSession } from './assignment.ts';

@@ -3,7 +3,7 @@ import { isSecret, whenChanged } from '../../access/secretFiles.ts';
 import { createRepeating, within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import { createTroubles } from '../../observing/troubles.ts';
+import { createTroubles } from '../../observing/log.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';

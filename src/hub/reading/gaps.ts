@@ -1,7 +1,7 @@
 import type { Gap } from '../../engine/partition.ts';
-import type { Meter } from '../../observing/meter.ts';
+import type { Troubles } from '../../observing/log.ts';
+import type { Meter } from '../../observing/metrics.ts';
 import type { Taps } from '../../observing/taps.ts';
-import type { Troubles } from '../../observing/troubles.ts';
 
 /** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
 const everyMs = 1_000;

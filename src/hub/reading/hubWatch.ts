@@ -1,6 +1,6 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Troubles } from '../../observing/log.ts';
 import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
 import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';

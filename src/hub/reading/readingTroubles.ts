@@ -1,5 +1,5 @@
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Troubles } from '../../observing/log.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';

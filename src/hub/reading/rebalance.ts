@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/waiting.ts';
-import { diagnosisOf, type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import { diagnosisOf } from '../../observing/diagnosis.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
+import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { Ownership } from '../../stores/checkpointStore.ts';
 import type { PartitionSessions } from './assignments.ts';
 import { type BalanceLimits, decide } from './balance.ts';

@@ -1,8 +1,7 @@
 import { within } from '../../concurrency/waiting.ts';
 import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
-import type { Meter } from '../../observing/meter.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
+import type { Meter } from '../../observing/metrics.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
 import { settleWithinMs } from '../../settings/derived.ts';

@@ -1,4 +1,4 @@
-import type { Trouble, Troubles } from '../../observing/troubles.ts';
+import type { Trouble, Troubles } from '../../observing/log.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { RefusalReason } from '../../protocol/vocabulary.ts';
 

@@ -1,5 +1,5 @@
-import { type Meter, noMeter } from '../../observing/meter.ts';
-import type { Troubles } from '../../observing/troubles.ts';
+import type { Troubles } from '../../observing/log.ts';
+import { type Meter, noMeter } from '../../observing/metrics.ts';
 import { fits, type Reply } from '../../protocol/reply.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/vocabulary.ts';
 import { reportRefusal, type SendRefusal } from './sendFailure.ts';

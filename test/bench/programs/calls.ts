@@ -3,8 +3,8 @@ import { backendSettings, createBackend } from '../../../src/backends/backend.ts
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createSending } from '../../../src/backends/sending.ts';
 import { staticToken } from '../../../src/backends/tokens.ts';
+import { createTroubles } from '../../../src/observing/log.ts';
 import { createRedaction } from '../../../src/observing/redaction.ts';
-import { createTroubles } from '../../../src/observing/troubles.ts';
 import { keysOf } from '../../../src/protocol/json.ts';
 import { courseOf } from '../../support/observed.ts';
 import { answerParent } from '../processes/answerParent.ts';

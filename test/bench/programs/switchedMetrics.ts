@@ -1,6 +1,6 @@
-import { observeProcess } from 'telemetry/processGauges.ts';
-import type { Metrics } from '../../../src/observing/exposition.ts';
-import { createMeter, type Meter } from '../../../src/observing/meter.ts';
+import { observeProcess } from '@device-messaging/telemetry/process.ts';
+import type { Metrics } from '../../../src/observing/metrics.ts';
+import { createMeter, type Meter } from '../../../src/observing/metrics.ts';
 import { runProgram } from '../../../src/programs/program.ts';
 import { startService } from '../../../src/programs/service.ts';
 import { readSettings } from '../../../src/settings/config.ts';

@@ -203,7 +203,7 @@ async function called(
   ended: AbortSignal,
 ): Promise<boolean> {
   for (let call = 0; call < calls; call += 1) {
-    const step = beginStep({ open }, 'call', 'update', 'backend');
+    const step = beginStep(open, 'call', 'update', 'backend');
     try {
       if (!places.tryAcquire()) await places.acquire(createDeadline(3_600, ended), 'a connection');
     } catch {

@@ -1,7 +1,7 @@
 import type { SubscriptionEventHandlers } from '@azure/event-hubs';
 import { createPartitionSessions, type PartitionSessionsOptions } from '../../../src/hub/reading/assignments.ts';
 import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
-import { createMeter } from '../../../src/observing/meter.ts';
+import { createMeter } from '../../../src/observing/metrics.ts';
 import type { CheckpointStore, Ownership } from '../../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/stores/fileCheckpoints.ts';
 import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';

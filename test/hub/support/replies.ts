@@ -1,6 +1,6 @@
 import type { Client } from 'azure-iothub';
 import { createReplies } from '../../../src/hub/replies/replies.ts';
-import type { Meter } from '../../../src/observing/meter.ts';
+import type { Meter } from '../../../src/observing/metrics.ts';
 import { timing } from '../../../src/settings/constants.ts';
 import { settings } from '../../support/environment.ts';
 import { silence, untold } from './replying.ts';

@@ -1,7 +1,6 @@
 import { createSender } from '../../../src/hub/replies/sender.ts';
 import { createRateLimit, createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
-import { createLog } from '../../../src/observing/log.ts';
-import { createTroubles } from '../../../src/observing/troubles.ts';
+import { createLog, createTroubles } from '../../../src/observing/log.ts';
 import type { Reply } from '../../../src/protocol/reply.ts';
 
 export const silence = createLog('silent');

@@ -5,7 +5,7 @@ import { type Backends, startBackends } from '../../../sandbox/backends/backends
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
 import { createLog } from '../../../src/observing/log.ts';
-import type { Traces } from '../../../src/observing/span.ts';
+import type { Traces } from '../../../src/observing/observation.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
 import { invocationLimits } from '../../../src/settings/constants.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';

@@ -4,7 +4,7 @@ import { type BoundBackends, createBackends } from '../../../src/backends/backen
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { clientCredentials } from '../../../src/backends/tokens.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
-import type { Meter } from '../../../src/observing/meter.ts';
+import type { Meter } from '../../../src/observing/metrics.ts';
 import type { TransportFault } from '../../../src/protocol/vocabulary.ts';
 import { callOf, settings } from '../../backends/harness.ts';
 import { silence, untold } from '../../hub/support/replying.ts';

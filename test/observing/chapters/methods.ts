@@ -5,7 +5,7 @@ import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
 import { createInvocationRecords } from '../../../src/observing/invocationRecords.ts';
 import { createLog } from '../../../src/observing/log.ts';
-import type { Meter } from '../../../src/observing/meter.ts';
+import type { Meter } from '../../../src/observing/metrics.ts';
 import type { MethodFailure, Reason } from '../../../src/protocol/vocabulary.ts';
 import type { Chapter, Points } from '../support/points.ts';
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { observeProcess } from 'telemetry/processGauges.ts';
+import { observeProcess } from '@device-messaging/telemetry/process.ts';
 import { vi } from 'vitest';
 import type { Chapter } from '../support/points.ts';
 

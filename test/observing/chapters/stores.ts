@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { createStoreRecords, type StoreRecords } from '../../../src/observing/storeRecords.ts';
+import { createStoreRecords, type StoreRecords } from '../../../src/observing/callRecords.ts';
 import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/vocabulary.ts';
 import { StorageError } from '../../../src/stores/account.ts';
 import { recorded } from '../../../src/stores/open.ts';

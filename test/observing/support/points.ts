@@ -1,6 +1,5 @@
-import type { MeterWithReadings } from '../../../src/observing/meter.ts';
-import type { MetricName } from '../../../src/observing/metrics.ts';
-import { createProducer } from '../../../src/observing/otlp.ts';
+import type { MeterWithReadings, MetricName } from '../../../src/observing/metrics.ts';
+import { createProducer } from '../../../src/observing/otlpMetrics.ts';
 
 /** The series of a metric: its number, of a histogram the sum, by its attributes: `code=ok generation=V2`. */
 export type Points = Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-import type { Attributes, Span, SpanError, Traces } from '../../../src/observing/span.ts';
+import type { Attributes, Span, SpanError, Traces } from '../../../src/observing/observation.ts';
 import type { Publish } from '../../../src/observing/taps.ts';
 import { courseOf } from '../../support/observed.ts';
 

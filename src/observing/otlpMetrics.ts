@@ -1,6 +1,7 @@
+import type { Declaration, Reading, Series } from '@device-messaging/telemetry/meter.ts';
 import { type HrTime, ValueType } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
-import { emptyResource } from '@opentelemetry/resources';
+import { emptyResource, type Resource } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
   type DataPoint,
@@ -10,17 +11,11 @@ import {
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import type { Declaration } from 'telemetry/declaration.ts';
-import type { Reading } from 'telemetry/meter.ts';
-import type { Series } from 'telemetry/series.ts';
-import { collectorAgent } from './collectorAgent.ts';
-import type { MeterWithReadings } from './meter.ts';
-import { type ProgramResource, resourceOf } from './resource.ts';
-import type { MetricsWanted } from './signals.ts';
+import { collectorAgent, type MetricsWanted } from './traces.ts';
 
 /** What is reported. */
 interface Report {
-  readonly meter: Pick<MeterWithReadings, 'readings'>;
+  readonly meter: { readings(): readonly Reading[] };
   /** When counting began, in ms since 1970. */
   readonly since: number;
 }
@@ -31,19 +26,17 @@ interface Report {
  * @returns sends the last values, and ends
  */
 export function sendToCollector(
-  report: Report & ProgramResource,
+  report: Report,
+  resource: Resource,
   { collector, intervalMs, timeoutMs }: MetricsWanted,
-  failed: (error: unknown) => void,
-  succeeded: () => void,
+  exported: (error?: Error) => void,
 ): () => Promise<void> {
   const exporter = new OTLPMetricExporter(collectorAgent(collector));
   const reader = new PeriodicExportingMetricReader({
     exporter: {
       export: (metrics, done) =>
         exporter.export(metrics, (result) => {
-          // The exporter tells nobody but its caller.
-          if (result.error) failed(result.error);
-          else succeeded();
+          exported(result.error); // the exporter tells nobody but its caller
           done(result);
         }),
       forceFlush: () => exporter.forceFlush(),
@@ -53,7 +46,7 @@ export function sendToCollector(
     exportTimeoutMillis: timeoutMs,
     metricProducers: [createProducer(report)],
   });
-  const provider = new MeterProvider({ resource: resourceOf(report), readers: [reader] });
+  const provider = new MeterProvider({ resource, readers: [reader] });
   return () => provider.shutdown();
 }
 
@@ -73,7 +66,7 @@ export function createProducer({ meter, since }: Report): MetricProducer {
       const errors: unknown[] = [];
       const metrics = meter.readings().flatMap((reading) => {
         try {
-          return dataOf(reading, startTime, endTime);
+          return dataOf(reading, { startTime, endTime });
         } catch (error) {
           errors.push(error); // the other metrics are reported all the same
           return [];
@@ -84,27 +77,25 @@ export function createProducer({ meter, since }: Report): MetricProducer {
   };
 }
 
-function dataOf({ name, declaration, read }: Reading, startTime: HrTime, endTime: HrTime): MetricData[] {
+type Times = { readonly startTime: HrTime; readonly endTime: HrTime };
+
+function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[] {
   const { kind, unit, what: description } = declaration;
   const valueType = /^(\{\w+\}|By)$/.test(unit) ? ValueType.INT : ValueType.DOUBLE;
   const series = [...read()];
   if (series.length === 0) return [];
   const points = <V>(numberOf: (one: Readonly<Series>) => V): DataPoint<V>[] =>
-    series.map((one) => ({
-      startTime,
-      endTime,
-      attributes: attributesOf(declaration, one.values),
-      value: numberOf(one),
-    }));
+    series.map((one) => ({ ...times, attributes: attributesOf(declaration, one.values), value: numberOf(one) }));
   const common = {
     descriptor: { name, description, unit, valueType },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   if (kind === 'histogram') {
     const boundaries = [...declaration.buckets];
-    const dataPoints = points(({ sum, count, buckets }) => ({
-      ...{ sum, count },
-      buckets: { boundaries, counts: [...buckets] },
+    const dataPoints = points(({ sum, count, buckets: own }) => ({
+      sum,
+      count,
+      buckets: { boundaries, counts: [...own] },
     }));
     return [{ ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints }];
   }

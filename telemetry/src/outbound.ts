@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
-import type { ClientRequest } from 'node:http';
+import http, { type ClientRequest } from 'node:http';
+import https from 'node:https';
 import type { Socket } from 'node:net';
-import type { AgentConnectOpts } from 'agent-base';
+import { Agent, type AgentConnectOpts } from 'agent-base';
 import { HttpsProxyAgent } from 'https-proxy-agent';
-import { inUrl } from './proxies.ts';
+import { createProxies, inUrl, type Proxies, type ProxyVariables } from './proxies.ts';
 
 /** What has kept the proxy from leading to an address. */
 export type ProxyFault = 'EPROXYAUTH' | 'EPROXYREFUSED' | 'EPROXYSILENT' | 'EPROXYDOWN';
@@ -35,11 +36,6 @@ export class ProxyFailure extends Error {
 /** A proxy that is busy answers late; one that is stuck holds its connection. */
 const answerMs = 10_000;
 
-/** The answer to CONNECT. */
-interface Answer {
-  readonly statusCode: number;
-}
-
 /**
  * Connections through a proxy by CONNECT, with and without TLS behind it. The library waits for the answer of the proxy without
  * limit, and hands any other answer than 200 to its user as if it came from the address.
@@ -57,8 +53,8 @@ export class Tunnel extends HttpsProxyAgent<string> {
     const proxy = `the proxy ${this.proxy.host}`;
     const place = `${inUrl(String(options.host))}:${options.port}`;
     let status: number | undefined;
-    request.once('proxyConnect', (answer: Answer) => {
-      status = answer.statusCode;
+    request.once('proxyConnect', ({ statusCode }: { readonly statusCode: number }) => {
+      status = statusCode;
     });
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), this.#answerMs);
@@ -92,3 +88,52 @@ export class Tunnel extends HttpsProxyAgent<string> {
     return this.connect(request, { host, port, secureEndpoint: false } as AgentConnectOpts);
   }
 }
+
+/*
+ * The proxies are those of the process, as its routes are those of the machine: set in one place, asked by every client
+ * (D406). A client that nobody has thought of would otherwise go its own way.
+ */
+
+let proxies: Proxies = { of: () => undefined };
+const tunnels = new Map<string, Tunnel>();
+
+/** @throws TypeError for a proxy that `proxyProblem` refuses */
+export function useProxies(variables: ProxyVariables): void {
+  proxies = createProxies(variables);
+  tunnels.clear(); // connections in use stay; those of another password are not used again
+}
+
+/** The way to an address through its proxy; undefined when it is reached directly. */
+export function tunnelTo(address: URL): Tunnel | undefined {
+  const proxy = proxies.of(address);
+  if (proxy === undefined) return undefined;
+  const known = tunnels.get(proxy.href) ?? new Tunnel(proxy);
+  tunnels.set(proxy.href, known);
+  return known;
+}
+
+/** Leads each request to its proxy, or directly; the connections are those of the agents behind it. */
+class OutboundAgent extends Agent {
+  readonly #isDirect: boolean;
+
+  constructor(isDirect: boolean) {
+    super({ keepAlive: true });
+    this.#isDirect = isDirect;
+  }
+
+  connect(_request: ClientRequest, options: AgentConnectOpts) {
+    const { host = '', port, secureEndpoint } = options;
+    // Some clients leave the brackets of an IPv6 address, which only a URL has.
+    const bare = host.replace(/^\[(.*)\]$/, '$1');
+    Object.assign(options, { host: bare });
+    const direct = secureEndpoint ? https.globalAgent : http.globalAgent;
+    if (this.#isDirect) return direct;
+    return tunnelTo(new URL(`${secureEndpoint ? 'https' : 'http'}://${inUrl(bare)}:${port}`)) ?? direct;
+  }
+}
+
+/** For clients that use the HTTP of Node.js: instead of the proxies that their libraries may find by themselves. */
+export const outboundAgent: Agent = new OutboundAgent(false);
+
+/** For what is on this machine or beside it, as the platform that gives an identity its tokens. */
+export const directAgent: Agent = new OutboundAgent(true);
