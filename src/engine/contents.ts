@@ -15,10 +15,7 @@ interface Parts {
   readonly atTheDoor: number | undefined;
 }
 
-/** What a partition holds, for operators. */
-export type PartitionContents = ReturnType<typeof contentsOf>;
-
-/** Walks over all lanes: only for when an operator asks. */
+/** What a partition holds, for operators. Walks over all lanes: only for when one asks. */
 export function contentsOf({ checkpoints, work, lanes, quarantine, atTheDoor }: Parts) {
   const inFlight = work.running();
   let oldest: Lane<QueuedMessage<unknown>> | undefined;

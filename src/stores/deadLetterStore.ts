@@ -283,7 +283,7 @@ export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits
 }
 
 /** Whether a device may have one more of so many bytes. A first one always fits. */
-export const fitsQuota = (more: number, own: Amount, { deviceLetters, deviceBytes }: DeadLetterLimits): boolean =>
+const fitsQuota = (more: number, own: Amount, { deviceLetters, deviceBytes }: DeadLetterLimits): boolean =>
   own.letters === 0 || (own.letters < deviceLetters && own.bytes + more <= deviceBytes);
 
 /** The dead letters of a store, as far as this process knows: some 130 bytes for each, and as much for each device. */
