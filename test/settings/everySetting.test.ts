@@ -74,6 +74,7 @@ vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/admin/adminServer.ts', noted);
 vi.mock('../../src/hub/hubTransport.ts', noted);
 vi.mock('telemetry/healthServer.ts', noted);
+vi.mock('telemetry/listening.ts', noted);
 vi.mock('telemetry/network/outbound.ts', noted);
 vi.mock('telemetry/network/trust.ts', noted);
 

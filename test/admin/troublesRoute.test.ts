@@ -1,6 +1,6 @@
 import { withFields } from 'telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
-import { troublesRoute } from '../../src/admin/openAdmin.ts';
+import { troublesRoute } from '../../src/admin/adminServer.ts';
 import { createTroubles } from '../../src/observing/troubles.ts';
 import { recordingLog } from '../support/observed.ts';
 
