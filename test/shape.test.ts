@@ -221,9 +221,8 @@ describe('imports', () => {
 describe('the system clock', () => {
   /** Files that ask for the time of day, and why (D180). */
   const reasons = {
-    'operations/checkClock.ts': 'compares it with the clocks of others',
-    'operations/checkHub.ts': 'shows how old the newest event is',
-    'operations/checkStores.ts': 'deletes what an interrupted trial has left',
+    'operations/openers.ts': 'compares it with the clocks of others, deletes what an interrupted trial has left',
+    'operations/probes.ts': 'shows how old the newest event is',
     'concurrency/clocks.ts':
       'turns a point in time of the process into a time of day, and back; compares it with the clock that can’t be set',
     'hub/reading/leases.ts': 'writes times for other instances, and reads theirs',

@@ -1,10 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from '@device-messaging/telemetry/health.ts';
+import { createErrorFields, type SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { z } from 'zod';
-import type { PageFiles } from '../../page/server/pageFiles.ts';
+import { createPageFiles, type PageFiles } from '../../page/server/pageFiles.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
+import type { Log, LogLines } from '../observing/log.ts';
+import { currentTroubles } from '../observing/log.ts';
+import { createTapLines } from '../observing/taps.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
 /** What can be asked on one path. */
 export interface AdminRoute {
@@ -18,14 +25,87 @@ export interface AdminRoute {
   stream?(query: URLSearchParams, response: ServerResponse): void;
 }
 
+/** By path. */
+type Routes = Readonly<Record<string, AdminRoute>>;
+
+/** In the image: programs are in `dist/programs`, the page is in `dist/page`. */
+const pageDirectory = join(import.meta.dirname, '../page');
+
+const newLevel = z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']) });
+
+/**
+ * Opens the admin port. When it is taken, the program goes on without it: it is a help in trouble, and must cause none (D100).
+ * @param about which program and which instance answers
+ * @param routes of the program
+ * @param token that of the settings when omitted
+ */
+export async function openAdmin(
+  settings: Settings | MethodsSettings,
+  log: Log,
+  about: object,
+  routes: Routes,
+  token: Secret = settings.admin.token,
+): Promise<Pick<Listening, 'close'>> {
+  const { host, port } = settings.admin;
+  const common: Routes = {
+    '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
+    '/troubles': troublesRoute(log, () => secretsOf(settings)),
+    '/level': {
+      about: 'the level of the log; PUT {"level": "debug"} changes it until the next start',
+      get: () => ({ level: log.level, atStart: settings.log.level }),
+      put(body) {
+        const { level } = newLevel.parse(body);
+        log.level = 'info'; // the line about it is written whatever the levels are
+        log.info({ logLevel: level }, 'log level changed');
+        log.level = level;
+        return { level };
+      },
+    },
+  };
+  const page = createPageFiles(pageDirectory);
+  try {
+    const server = await startAdminServer({ host, port, token, about, page, routes: { ...common, ...routes } });
+    log.info({ adminHost: host, adminPort: server.port }, 'the admin port is open');
+    return server;
+  } catch (error) {
+    log.warn({ err: error, adminHost: host, adminPort: port }, 'the admin port cannot be opened');
+    return { close: async () => {} };
+  }
+}
+
+const mostTroubles = 100;
+
+/**
+ * `GET /troubles`: what the log has said is wrong, and has not said is over.
+ * @param secrets texts that no answer may have
+ */
+export function troublesRoute(log: LogLines, secrets: SecretList): AdminRoute {
+  const fieldsOfError = createErrorFields(secrets);
+  const lineOf = createTapLines(secrets);
+
+  /** Errors of clients have requests in them: what is kept of them is what the log keeps, without the stack. */
+  const plain = (value: unknown) => (value instanceof Error ? { ...fieldsOfError(value), stack: undefined } : value);
+
+  return {
+    about: 'what is wrong at the moment, as the log has it, and for how long',
+    get() {
+      const all = currentTroubles(log);
+      const troubles = all.slice(0, mostTroubles).map(({ fields, ...trouble }) => {
+        const entries = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+        return { ...trouble, fields: JSON.parse(lineOf(Object.fromEntries(entries))) };
+      });
+      return { troubles, further: all.length - troubles.length };
+    },
+  };
+}
+
 interface AdminOptions {
   readonly host: string;
   readonly port: number;
   readonly token: Secret;
   /** What stands above the list of `GET /`. */
   readonly about: object;
-  /** By path. */
-  readonly routes: Readonly<Record<string, AdminRoute>>;
+  readonly routes: Routes;
   /** The web page, below `/page/`. */
   readonly page?: PageFiles | undefined;
   readonly limits?: ClientLimits;
@@ -53,10 +133,8 @@ const mostConnections = 32;
 export async function startAdminServer(options: AdminOptions): Promise<Listening> {
   const { host, port, token, about, routes, page, limits } = options;
   const admit = createAdmission(token);
-  const paths = Object.fromEntries(
-    Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
-  );
-  const withList: Readonly<Record<string, AdminRoute>> = {
+  const paths = Object.fromEntries(Object.entries(routes).map(([path, one]) => [methodsOf(one, path), one.about]));
+  const withList: Routes = {
     '/': { about: 'this list', get: () => ({ ...about, paths, ...(page && { page: pagePath }) }) },
     ...routes,
   };
@@ -124,10 +202,8 @@ function createAdmission(token: Secret) {
 /** Digests have one length, so that the comparison takes the same time for every text. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function methodsOf({ get, put, stream }: AdminRoute, path: string): string {
-  const methods = [...(get || stream ? ['GET'] : []), ...(put ? ['PUT'] : [])];
-  return `${methods.join('|')} ${path}`;
-}
+const methodsOf = ({ get, put, stream }: AdminRoute, path: string): string =>
+  `${[...(get || stream ? ['GET'] : []), ...(put ? ['PUT'] : [])].join('|')} ${path}`;
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   if (response.headersSent) return void response.destroy();

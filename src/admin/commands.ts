@@ -1,4 +1,5 @@
 import { printable } from '@device-messaging/telemetry/text.ts';
+import type { Settings } from '../settings/config.ts';
 import { ConfigurationError } from '../settings/config.ts';
 
 /**
@@ -6,21 +7,13 @@ import { ConfigurationError } from '../settings/config.ts';
  * @param command returns the exit code
  */
 export async function runCommand(command: (args: string[]) => Promise<number>): Promise<void> {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1); // `… | head` closes the pipe early
-  });
+  // `… | head` closes the pipe early.
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
   process.exitCode = await command(process.argv.slice(2)).catch((error: Error) => {
     const problems = error instanceof ConfigurationError ? error.problems : error.message.split('\n');
     process.stderr.write(`${problems.map(printable).join('\n')}\n`);
     return 1;
   });
-}
-
-interface AdminPort {
-  readonly host: string;
-  readonly port: number;
-  /** Empty when none is needed. */
-  readonly token: string;
 }
 
 /**
@@ -31,7 +24,7 @@ interface AdminPort {
  * @throws Error with a sentence for the operator
  */
 export async function askAdmin(
-  { host, port, token }: AdminPort,
+  { host, port, token }: Omit<Settings['admin'], 'tokenFile'>,
   url: string | undefined,
   path: string,
   body?: object,

@@ -6,7 +6,7 @@ import { withFields } from '@device-messaging/telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { isSecret, readCertificate, watchCertificate } from '../access/secretFiles.ts';
 import type { AdminRoute } from '../admin/adminServer.ts';
-import { openAdmin } from '../admin/openAdmin.ts';
+import { openAdmin } from '../admin/adminServer.ts';
 import { tapRoute } from '../admin/tapRoute.ts';
 import { observeBackends, shownBackends } from '../backends/backend.ts';
 import { createMethodBackends, type MethodBackends } from '../backends/backends.ts';

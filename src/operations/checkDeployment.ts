@@ -1,13 +1,5 @@
 import { parseArgs } from 'node:util';
-import {
-  type Check,
-  createReport,
-  type Finding,
-  failure,
-  ok,
-  runChecks,
-  warning,
-} from '@device-messaging/telemetry/check.ts';
+import { createReport, type Finding, failure, ok, runChecks, warning } from '@device-messaging/telemetry/check.ts';
 import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
@@ -18,20 +10,15 @@ import {
   ConfigurationError,
   configDirectory,
   fileEffect,
-  type MethodsSettings,
   proxyVariables,
   readMethodsSettings,
   readSettings,
-  type Settings,
   settingDocs,
   unknownVariables,
 } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { checkBackends } from './checkBackends.ts';
-import { checkClock } from './checkClock.ts';
-import { checkEvents, checkInvoking, checkSending } from './checkHub.ts';
-import { checkDisk, checkMethodsLimits, checkServiceLimits, machineLimits } from './checkMachine.ts';
-import { checkContainer, checkFiles } from './checkStores.ts';
+import { type AnySettings, openersOf } from './openers.ts';
+import { findingsOf, methodsProbes, type Probe, serviceProbes } from './probes.ts';
 
 const usage = `Usage: check [methods] [options]
 
@@ -49,8 +36,6 @@ Each line begins with ✓ (well), ! (look at it) or ✗ (it will not work). Exit
 code: 0 when all is well, 1 after a ✗, 2 when there is only !; with --init, 0
 also then.
 `;
-
-type AnySettings = Settings | MethodsSettings;
 
 const readers = new Map<string, (env: NodeJS.ProcessEnv, directory: string) => AnySettings>([
   ['service', readSettings],
@@ -99,7 +84,7 @@ export async function checkDeployment(
     },
   });
   for (const finding of findings) report.add(finding);
-  for await (const finding of runChecks(settings ? checksOf(settings) : [])) report.add(finding);
+  for await (const finding of runChecks(settings ? checksFor(settings) : [])) report.add(finding);
   return report.end();
 }
 
@@ -124,39 +109,16 @@ export function checkSettings<S extends object>(
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const list = 'docs/settings.md and .env.example list every setting';
-    return {
-      settings: undefined,
-      findings: [...error.problems.map((problem) => failure(what, problem, list)), ...doubts],
-    };
+    const problems = error.problems.map((problem) => failure(what, problem, list));
+    return { settings: undefined, findings: [...problems, ...doubts] };
   }
 }
 
-/** All that can be looked at with these settings, in the order of the report. */
-function checksOf(settings: AnySettings): Check[] {
-  const { informationModelUrl: informationModel, typeRegistryUrl: typeRegistry } = settings.backends;
-  const urls = { informationModel, typeRegistry };
-  if ('methods' in settings)
-    return [
-      { what: 'clock', look: () => checkClock(settings, urls) },
-      { what: 'service endpoint', look: () => checkInvoking(settings) },
-      ...(settings.files.container === '' ? [] : [{ what: 'files', look: () => checkFiles(settings) }]),
-      { what: 'backends', look: () => checkBackends(settings, urls) },
-      { what: 'memory', look: async () => checkMethodsLimits(settings, machineLimits()) },
-    ];
-  const all = { ...urls, principalManager: settings.backends.principalManagerUrl };
-  const container = (what: string, of: 'checkpoints' | 'deadLetters'): Check => ({
-    what,
-    look: () => checkContainer(what, of, settings),
-  });
-  return [
-    { what: 'clock', look: () => checkClock(settings, all) },
-    { what: 'event endpoint', look: () => checkEvents(settings) },
-    { what: 'service endpoint', look: () => checkSending(settings) },
-    ...(settings.store.kind === 'file'
-      ? []
-      : [container('checkpoint container', 'checkpoints'), container('dead-letter container', 'deadLetters')]),
-    { what: 'backends', look: () => checkBackends(settings, all) },
-    { what: 'disk', look: async () => checkDisk(settings) },
-    { what: 'memory', look: async () => checkServiceLimits(settings, machineLimits()) },
-  ];
+const checksFor = (settings: AnySettings) =>
+  'methods' in settings ? checksOf(methodsProbes, settings) : checksOf(serviceProbes, settings);
+
+function checksOf<S extends AnySettings>(probes: readonly Probe<S>[], settings: S) {
+  const open = openersOf(settings);
+  const applying = probes.filter(({ applies }) => applies?.(settings) ?? true);
+  return applying.map((probe) => ({ what: probe.name, look: () => findingsOf(probe, open, settings) }));
 }

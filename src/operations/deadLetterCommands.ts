@@ -155,11 +155,11 @@ export async function deleteLetters(
     for (const id of ids) if (there.has(id)) lines.set(id, id);
   } else missed = await select(store, choice, (one) => lines.set(one.id, lineOf(one)));
 
-  const chosen = [...lines.keys()];
+  const chosen = [...lines];
   for (let next = 0; next < chosen.length; next += together) {
     const some = chosen.slice(next, next + together);
-    if (!isDryRun) await Promise.all(some.map((id) => store.remove(id)));
-    for (const id of some) process.stdout.write(`${lines.get(id)}\n`);
+    if (!isDryRun) await Promise.all(some.map(([id]) => store.remove(id)));
+    for (const [, line] of some) process.stdout.write(`${line}\n`);
   }
   say(isDryRun ? `Dry run: ${lines.size} dead letters would be deleted` : `${lines.size} dead letters deleted`);
   return missed === 0 ? 0 : 1;

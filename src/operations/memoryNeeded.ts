@@ -26,15 +26,19 @@ type Limits = Pick<Settings, 'delivery' | 'backends' | 'replies'>;
 
 /** Of so many partitions at once the client has fetched nothing but the largest messages. */
 const fullPartitions = 4;
+const fetched = reading.prefetch + reading.batchSize;
+const { maxLetters } = letterCounts;
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / mebibyte)} MiB`;
 const kibibytes = (bytes: number) => `${bytes / 1024} KiB`;
 
-const program = (mostMebibytes: number) => ({
-  what: 'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
-  most: `${mostMebibytes} MiB`,
-  bytes: () => mostMebibytes * mebibyte,
-});
+const constant = (what: string, bytes: number, most = mebibytes(bytes)) => ({ what, most, bytes: () => bytes });
+
+const program = (mostMebibytes: number) =>
+  constant(
+    'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
+    mostMebibytes * mebibyte,
+  );
 
 const usualAnswers = (backends: number) => ({
   what: 'answers of backends while they are received and read, with what a socket has read ahead',
@@ -42,17 +46,14 @@ const usualAnswers = (backends: number) => ({
   bytes: (settings: Pick<Settings, 'backends'>) => backends * settings.backends.connections * 2 * usualAnswerBytes,
 });
 
-const largeAnswers = {
-  what: `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
-  most: mebibytes(readingBytes),
-  bytes: () => readingBytes,
-};
+const largeAnswers = constant(
+  `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
+  readingBytes,
+);
 
-const caches = (count: number) => ({
-  what: 'identities and types that are cached',
-  most: `${count} × ${mebibytes(cacheEntries * entryBytes)}`,
-  bytes: () => count * cacheEntries * entryBytes,
-});
+const cacheBytes = cacheEntries * entryBytes;
+const caches = (count: number) =>
+  constant('identities and types that are cached', count * cacheBytes, `${count} × ${mebibytes(cacheBytes)}`);
 
 /** All that the service may hold: each is bounded, and their sum is what its container needs. */
 export const serviceMemory: readonly MemoryPart<Limits>[] = [
@@ -67,11 +68,7 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     most: 'an eighth of `DELIVERY_MAX_BYTES`',
     bytes: ({ delivery }) => delivery.maxBytes / 8,
   },
-  {
-    what: 'messages that are read and wait to begin',
-    most: mebibytes(backlogLimits.maxBytes),
-    bytes: () => backlogLimits.maxBytes,
-  },
+  constant('messages that are read and wait to begin', backlogLimits.maxBytes),
   {
     what: 'messages whose replies wait for the full queues of their devices',
     most: '`REPLIES_FULL_QUEUE_BYTES` × 2: small ones hold up to 16 KB, and are charged for 9',
@@ -87,34 +84,30 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     most: '`DELIVERY_MAX_MESSAGES` × 2 × 8 KiB',
     bytes: ({ delivery }) => delivery.maxMessages * 2 * 8 * 1024,
   },
-  {
-    what: 'events that the client of the hub has fetched ahead',
-    most: `${reading.prefetch + reading.batchSize} of each partition, up to ${kibibytes(maxReceivedBytes)} each; counted for ${fullPartitions} partitions with such messages`,
-    bytes: () => fullPartitions * (reading.prefetch + reading.batchSize) * maxReceivedBytes,
-  },
+  constant(
+    'events that the client of the hub has fetched ahead',
+    fullPartitions * fetched * maxReceivedBytes,
+    `${fetched} of each partition, up to ${kibibytes(maxReceivedBytes)} each; counted for ${fullPartitions} partitions with such messages`,
+  ),
   usualAnswers(3),
   largeAnswers,
-  {
-    what: 'replies on their way to the hub, once as text and once as bytes',
-    most: `${mostRepliesInFlight} × 2 × ${kibibytes(maxReplyBytes)}`,
-    bytes: () => mostRepliesInFlight * 2 * maxReplyBytes,
-  },
+  constant(
+    'replies on their way to the hub, once as text and once as bytes',
+    mostRepliesInFlight * 2 * maxReplyBytes,
+    `${mostRepliesInFlight} × 2 × ${kibibytes(maxReplyBytes)}`,
+  ),
   caches(2),
-  {
-    what: 'ids of dead letters',
-    most: `${letterCounts.maxLetters.toLocaleString('en')} × 128 bytes`,
-    bytes: () => letterCounts.maxLetters * 128,
-  },
+  constant('ids of dead letters', maxLetters * 128, `${maxLetters.toLocaleString('en')} × 128 bytes`),
 ];
 
 /** The same of the front door. */
 export const methodsMemory: readonly MemoryPart<Pick<MethodsSettings, 'backends'>>[] = [
   program(128),
-  {
-    what: 'bodies of requests that are received, and those of invocations',
-    most: `(${mostBodies.inAll} + ${invocationLimits.inFlight}) × 256 KiB`,
-    bytes: () => (mostBodies.inAll + invocationLimits.inFlight) * 256 * 1024,
-  },
+  constant(
+    'bodies of requests that are received, and those of invocations',
+    (mostBodies.inAll + invocationLimits.inFlight) * 256 * 1024,
+    `(${mostBodies.inAll} + ${invocationLimits.inFlight}) × 256 KiB`,
+  ),
   usualAnswers(2),
   largeAnswers,
   caches(1),

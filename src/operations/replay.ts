@@ -1,4 +1,5 @@
 import { printable } from '@device-messaging/telemetry/text.ts';
+import { inOrder } from '../concurrency/waiting.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { RequirementOf } from '../dispatch/recognition.ts';
 import { noCharge } from '../engine/work.ts';
@@ -21,9 +22,9 @@ const otherResults = {
 
 type ReplaySummary = Record<'handled' | keyof typeof otherResults, number>;
 
-export function replaySummaryOf(counts: Readonly<ReplaySummary>): string {
-  const others = (Object.keys(otherResults) as (keyof typeof otherResults)[]).filter((one) => counts[one] > 0);
-  return [`${counts.handled} handled`, ...others.map((one) => `${counts[one]} ${otherResults[one]}`)].join(', ');
+export function replaySummaryOf({ handled, ...others }: Readonly<ReplaySummary>): string {
+  const names = (Object.keys(otherResults) as (keyof typeof otherResults)[]).filter((one) => others[one] > 0);
+  return [`${handled} handled`, ...names.map((one) => `${others[one]} ${otherResults[one]}`)].join(', ');
 }
 
 export interface ReplayOptions {
@@ -116,23 +117,15 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     }
   }
 
-  const waiting = byDevice(ids).values();
-  async function replayDevices(): Promise<void> {
-    for (const own of waiting) await replayDevice(own);
-  }
-  await Promise.all(Array.from({ length: width }, replayDevices));
-  return counts;
-}
-
-/** Each device's dead letters in hub order, which is that of their ids. */
-function byDevice(ids: readonly string[]): Map<string, string[]> {
+  // Each device's in hub order, which is that of their ids.
   const devices = new Map<string, string[]>();
   for (const id of ids) {
     const own = devices.get(folderOfId(id));
     if (own) own.push(id);
     else devices.set(folderOfId(id), [id]);
   }
-  return devices;
+  await inOrder(width, [...devices.values()], replayDevice);
+  return counts;
 }
 
 /**
@@ -163,7 +156,6 @@ interface Replaying {
 
 /** Devices whose dead letters are handled at once. */
 const width = 16;
-
 const progressEveryMs = 2_000;
 
 /** @returns exit code: 1 when one was not handled */

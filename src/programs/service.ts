@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { accessOf } from '../access/access.ts';
-import { openAdmin } from '../admin/openAdmin.ts';
+import { openAdmin } from '../admin/adminServer.ts';
 import { tapRoute } from '../admin/tapRoute.ts';
 import { createStandstillWatch } from '../concurrency/clocks.ts';
 import { createPace } from '../engine/adaptiveLimit.ts';

@@ -2,8 +2,7 @@ import { type IncomingHttpHeaders, request, type ServerResponse } from 'node:htt
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
-import { BadRequest, startAdminServer } from '../../src/admin/adminServer.ts';
-import { openAdmin } from '../../src/admin/openAdmin.ts';
+import { BadRequest, openAdmin, startAdminServer } from '../../src/admin/adminServer.ts';
 import { createLog, createTroubles } from '../../src/observing/log.ts';
 import { bearerToken, settings } from '../support/environment.ts';
 

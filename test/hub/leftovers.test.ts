@@ -11,7 +11,7 @@ import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createTaps } from '../../src/observing/taps.ts';
-import { readExtents } from '../../src/operations/checkHub.ts';
+import { readExtents } from '../../src/operations/openers.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
 import { startServiceEndpoint } from '../support/serviceEndpoint.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { storedPositions } from '../../src/operations/checkHub.ts';
+import { storedPositions } from '../../src/operations/openers.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { takeOver } from '../hub/support/claims.ts';

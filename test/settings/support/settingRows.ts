@@ -55,9 +55,9 @@ const network = ({ authority: [file, text] }: Places): SettingRows => ({
 const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
   HTTP_HOST: ['127.0.0.1', ['serveHealth 0.host', '127.0.0.1']],
   HTTP_PORT: [String(httpPort), ['serveHealth 0.port', httpPort]],
-  ADMIN_HOST: ['localhost', ['startAdminServer 0.host', 'localhost']],
-  ADMIN_PORT: [String(adminPort), ['startAdminServer 0.port', adminPort]],
-  ADMIN_TOKEN: ['the-token-of-operators', ['startAdminServer 0.token', 'the-token-of-operators']],
+  ADMIN_HOST: ['localhost', ['listen 1.host', 'localhost']],
+  ADMIN_PORT: [String(adminPort), ['listen 1.port', adminPort]],
+  ADMIN_TOKEN: ['the-token-of-operators', ['openAdmin 4', 'the-token-of-operators']],
   LOG_LEVEL: ['fatal', ['createLog 0', 'fatal']],
   LOG_PRETTY: ['true', ['createLog 2.isPretty', true]],
 });

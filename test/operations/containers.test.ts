@@ -2,12 +2,11 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { checkContainer, checkFiles } from '../../src/operations/checkStores.ts';
-import { readMethodsSettings } from '../../src/settings/config.ts';
-import { settingsWith } from '../support/environment.ts';
+import { accessOf } from '../../src/access/access.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
 import { storageForAll } from '../support/storageAccount.ts';
+import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
 
 // What `check` says of the containers.
 
@@ -20,9 +19,9 @@ afterEach(() => proxy.close());
 
 type Settings = Readonly<Record<string, string>>;
 const settings = (more: Settings = {}) =>
-  settingsWith({ BACKENDS_TOKEN: 't', STORE: 'blob', STORE_CONNECTION_STRING: storage.at(proxy.port), ...more });
+  serviceOf({ STORE: 'blob', STORE_CONNECTION_STRING: storage.at(proxy.port), ...more });
 const check = (of: 'checkpoints' | 'deadLetters', more?: Settings) =>
-  checkContainer('the container', of, settings(more));
+  tried(of === 'checkpoints' ? 'checkpoint container' : 'dead-letter container', settings(more));
 
 describe.each([
   ['checkpoints', 'CHECKPOINTS'],
@@ -121,7 +120,8 @@ it.each<[string, Change, unknown[]]>([
 });
 
 const inMemory = async (account: ReturnType<typeof memoryAccount>) => {
-  const [finding] = await checkContainer('the container', 'deadLetters', settings(), account.access);
+  const access = { ...accessOf(settings()), account: () => account.access };
+  const [finding] = await tried('dead-letter container', settings(), { access });
   return [finding?.mark, finding?.found];
 };
 
@@ -160,16 +160,12 @@ it.each(['LIST', 'GET'])('nothing is left when %s fails', async (verb) => {
 
 describe('the container of files', () => {
   const checkOf = (container: string) =>
-    checkFiles(
-      readMethodsSettings(
-        {
-          ...{ HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5' },
-          ...{ INFORMATION_MODEL_URL: 'https://im.example', TYPE_REGISTRY_URL: 'https://tr.example' },
-          ...{ BACKENDS_TOKEN: 't', METHODS_FILES_CONNECTION_STRING: storage.at(proxy.port) },
-          METHODS_FILES_CONTAINER: container,
-        },
-        'no-such-directory',
-      ),
+    tried(
+      'files',
+      frontDoorOf({
+        METHODS_FILES_CONNECTION_STRING: storage.at(proxy.port),
+        METHODS_FILES_CONTAINER: container,
+      }),
     );
 
   it('is well when it answers, though it has no file; else its setting is named', async () => {
