@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { inherited, type ServiceProcess, type ServiceProcessOptions, startService } from '../../sandbox/service/process.ts';
+import {
+  inherited,
+  type ServiceProcess,
+  type ServiceProcessOptions,
+  startService,
+} from '../../sandbox/service/process.ts';
 import { type Image, isRoot } from './followDockerfile.ts';
 
 const execute = promisify(execFile);

@@ -18,7 +18,8 @@ import {
 } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { type AnySettings, openersOf } from './openers.ts';
-import { findingsOf, methodsProbes, type Probe, serviceProbes } from './probes.ts';
+import { findingsOf, type Probe } from './probe.ts';
+import { methodsProbes, serviceProbes } from './probes.ts';
 
 const usage = `Usage: check [methods] [options]
 

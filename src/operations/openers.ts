@@ -50,7 +50,8 @@ export function openersOf(settings: AnySettings, access: Access = accessOf(setti
 }
 
 /** Of the hub and the storage; and of one request over HTTP, which may need a token first. */
-export const [answerMs, requestMs] = [15_000, 10_000];
+export const answerMs = 15_000;
+const requestMs = 10_000;
 const closesWithinMs = 1_000;
 
 /** The answer to what was asked with a client, which is then closed. */

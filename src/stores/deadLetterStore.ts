@@ -15,6 +15,7 @@ import {
   print,
   UnreadableDeadLetter,
 } from './deadLetter.ts';
+import { createKnownLetters, type DeadLetterLimits, excessOf, fitsQuota, nothing, withOne } from './letterLimits.ts';
 
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
 export class LetterRefused extends Error {
@@ -26,17 +27,6 @@ export class LetterRefused extends Error {
     super(message, options);
     this.todo = todo;
   }
-}
-
-export interface DeadLetterLimits {
-  /** Most dead letters of one device, and of all. */
-  readonly deviceLetters: number;
-  readonly maxLetters: number;
-  /** Most bytes of one device's dead letters, and of all. The newest one of a device may have more. */
-  readonly deviceBytes: number;
-  readonly maxBytes: number;
-  /** Older dead letters are deleted. */
-  readonly retentionMs: number;
 }
 
 interface DeadLetterOptions {
@@ -246,71 +236,4 @@ function printed(letter: DeadLetter, { maxBytes }: DeadLetterLimits): readonly [
 function refusedIfContent(error: Error): never {
   if (!refusesContent(error)) throw error;
   throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause: error });
-}
-
-/** How many dead letters there are, and their bytes together. */
-interface Amount {
-  readonly letters: number;
-  readonly bytes: number;
-}
-
-const nothing: Amount = { letters: 0, bytes: 0 };
-const withOne = ({ letters, bytes }: Amount, more: number): Amount => ({ letters: letters + 1, bytes: bytes + more });
-
-/**
- * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
- * their device, then those beyond the limits of all.
- */
-export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits, now: number): string[] {
-  const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
-  const devices = new Map<string, Amount>();
-  let all = nothing;
-
-  function stays({ id, bytes, at }: LetterInfo): boolean {
-    if (now - at > limits.retentionMs) return false;
-    const device = withOne(devices.get(folderOfId(id)) ?? nothing, bytes);
-    devices.set(folderOfId(id), device);
-    if (device.letters > limits.deviceLetters) return false;
-    if (device.letters > 1 && device.bytes > limits.deviceBytes) return false;
-    all = withOne(all, bytes);
-    return all.letters <= limits.maxLetters && all.bytes <= limits.maxBytes;
-  }
-
-  return newestFirst
-    .filter((entry) => !stays(entry))
-    .map(({ id }) => id)
-    .reverse();
-}
-
-/** Whether a device may have one more of so many bytes. A first one always fits. */
-const fitsQuota = (more: number, own: Amount, { deviceLetters, deviceBytes }: DeadLetterLimits): boolean =>
-  own.letters === 0 || (own.letters < deviceLetters && own.bytes + more <= deviceBytes);
-
-/** The dead letters of a store, as far as this process knows: some 130 bytes for each, and as much for each device. */
-function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'bytes'>> = []) {
-  const sizes = new Map<string, number>();
-  const devices = new Map<string, Amount>();
-  const ofDevice = (id: string): Amount => devices.get(folderOfId(id)) ?? nothing;
-
-  /** @param bytes of the one that replaces an earlier one of the same id; without it, that has gone */
-  function set(id: string, bytes?: number): void {
-    const [before, own] = [sizes.get(id), ofDevice(id)];
-    const letters = own.letters + Number(bytes !== undefined) - Number(before !== undefined);
-    if (letters === 0) devices.delete(folderOfId(id));
-    else devices.set(folderOfId(id), { letters, bytes: own.bytes + (bytes ?? 0) - (before ?? 0) });
-    if (bytes === undefined) sizes.delete(id);
-    else sizes.set(id, bytes);
-  }
-
-  for (const { id, bytes } of letters) set(id, bytes);
-  return {
-    /** Undefined when it is not known. */
-    bytesOf: (id: string) => sizes.get(id),
-    /** Those of the device that has this one. */
-    ofDevice,
-    among: (ids: Pick<ReadonlySet<string>, 'has'>) =>
-      [...sizes].flatMap(([id, bytes]) => (ids.has(id) ? [{ id, bytes }] : [])),
-    add: set,
-    delete: (id: string) => set(id),
-  };
 }

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
-import type { DeadLetterLimits, DeadLetters } from '../../src/stores/deadLetterStore.ts';
+import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { createBlobs } from '../../src/stores/letterBlobs.ts';
 import { createDirectory } from '../../src/stores/letterFiles.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 

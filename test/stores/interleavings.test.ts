@@ -2,12 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
-import {
-  createDeadLetters,
-  type DeadLetterLimits,
-  type DeadLetters,
-  LetterRefused,
-} from '../../src/stores/deadLetterStore.ts';
+import { createDeadLetters, type DeadLetters, LetterRefused } from '../../src/stores/deadLetterStore.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { folderOf, folderOfId, idOf, type LetterInfo } from '../../src/stores/deadLetter.ts';
-import { type DeadLetterLimits, excessOf } from '../../src/stores/deadLetterStore.ts';
+import { type DeadLetterLimits, excessOf } from '../../src/stores/letterLimits.ts';
 import { letter } from '../support/letters.ts';
 
 const roomy: DeadLetterLimits = {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/stores/deadLetter.ts';
-import type { DeadLetterLimits } from '../../src/stores/deadLetterStore.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';

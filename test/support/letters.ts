@@ -1,7 +1,8 @@
 import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetterCommands.ts';
 import type { DeadLetter, LetterStorage } from '../../src/stores/deadLetter.ts';
-import { createDeadLetters, type DeadLetterLimits, type DeadLetters } from '../../src/stores/deadLetterStore.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { createDirectory } from '../../src/stores/letterFiles.ts';
+import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { hubEvent } from './events.ts';
 
 const roomy: DeadLetterLimits = {

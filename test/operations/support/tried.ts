@@ -1,6 +1,7 @@
 import type { Finding } from '@device-messaging/telemetry/check.ts';
 import { type Openers, openersOf } from '../../../src/operations/openers.ts';
-import { findingsOf, methodsProbes, serviceProbes } from '../../../src/operations/probes.ts';
+import { findingsOf } from '../../../src/operations/probe.ts';
+import { methodsProbes, serviceProbes } from '../../../src/operations/probes.ts';
 import { type MethodsSettings, readMethodsSettings, type Settings } from '../../../src/settings/config.ts';
 import { bearerToken, settingsWith } from '../../support/environment.ts';
 
