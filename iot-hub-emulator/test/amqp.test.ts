@@ -4,7 +4,16 @@ import rhea, { type EventContext } from 'rhea';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../src/events/events.ts';
 import { eventOverhead } from '../src/events/partitionLog.ts';
-import { append, bareConnection, ended, eventReceiver, eventToken, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
+import {
+  append,
+  bareConnection,
+  ended,
+  eventReceiver,
+  eventToken,
+  outcomeOf,
+  putDeviceToken,
+  putToken,
+} from './support/bare.ts';
 import { listenInTest } from './support/eventClients.ts';
 import { beginning, compound, emptyElements, nestedLists, plainMessages, section } from './support/rawAmqp.ts';
 import { hubForEach, hubForTest } from './support/sharedHub.ts';

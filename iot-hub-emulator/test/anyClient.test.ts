@@ -5,7 +5,31 @@ import { describe, expect, test } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
 import { inject } from '../src/testing/inject.ts';
 import { append, bareConnection, keyOf, outcomeOf, putDeviceToken, putToken, toDevice } from './support/bare.ts';
-import { attachReceiver, beginning, binary, codes, described, detach, flow, frame, list, login, map, no, nothing, type RawClient, type RawFrame, type RawValue, rawClient, source, symbol, target, text, uint, yes } from './support/rawClient.ts';
+import {
+  attachReceiver,
+  beginning,
+  binary,
+  codes,
+  described,
+  detach,
+  flow,
+  frame,
+  list,
+  login,
+  map,
+  no,
+  nothing,
+  type RawClient,
+  type RawFrame,
+  type RawValue,
+  rawClient,
+  source,
+  symbol,
+  target,
+  text,
+  uint,
+  yes,
+} from './support/rawClient.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // Clients of AMQP that are not written with Node's library: what they pipeline, which fields they take by their place, how

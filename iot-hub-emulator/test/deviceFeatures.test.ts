@@ -5,7 +5,16 @@ import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { serviceLink, toDevice } from './support/bare.ts';
-import { agentOf, called, deviceClient, deviceMessage, listenToEvents, moduleClient, registryClient, serviceMessage } from './support/clients.ts';
+import {
+  agentOf,
+  called,
+  deviceClient,
+  deviceMessage,
+  listenToEvents,
+  moduleClient,
+  registryClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { eventProducer, listenInTest } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 import { serviceForAll } from './support/sharedService.ts';

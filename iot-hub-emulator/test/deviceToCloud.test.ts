@@ -4,7 +4,17 @@ import type device from 'azure-iot-device';
 import type iothub from 'azure-iothub';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
-import { deviceClient, deviceMessage, type Listening, listenToEvents, nameOfError, nextMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  deviceClient,
+  deviceMessage,
+  type Listening,
+  listenToEvents,
+  nameOfError,
+  nextMessage,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
 import { serviceForAll } from './support/sharedService.ts';
 

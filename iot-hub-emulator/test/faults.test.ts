@@ -4,7 +4,18 @@ import { EventHubConsumerClient } from '@azure/event-hubs';
 import { describe, expect, test, vi } from 'vitest';
 import { startHub } from '../src/hub.ts';
 import { inject } from '../src/testing/inject.ts';
-import { append, bareConnection, disconnected, ended, eventReceiver, nextOutcome, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
+import {
+  append,
+  bareConnection,
+  disconnected,
+  ended,
+  eventReceiver,
+  nextOutcome,
+  outcomeOf,
+  putToken,
+  serviceLink,
+  toDevice,
+} from './support/bare.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
 import { deviceForEach, hubForEach, hubForFaults, hubToRestart } from './support/sharedHub.ts';
 

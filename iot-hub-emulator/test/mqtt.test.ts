@@ -2,7 +2,14 @@ import type { IConnectPacket } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
 import { keyOf } from './support/bare.ts';
-import { connectedDevice, connectPacket, publishPacket, type RawDevice, rawDevice, subscribe } from './support/device.ts';
+import {
+  connectedDevice,
+  connectPacket,
+  publishPacket,
+  type RawDevice,
+  rawDevice,
+  subscribe,
+} from './support/device.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 let healthy: RawDevice;

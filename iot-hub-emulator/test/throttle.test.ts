@@ -10,7 +10,14 @@ import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
-import { deviceClient, deviceMessage, nameOfError, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  deviceClient,
+  deviceMessage,
+  nameOfError,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
 import { hubForAll, hubForTest } from './support/sharedHub.ts';
 

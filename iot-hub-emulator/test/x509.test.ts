@@ -15,7 +15,14 @@ import type { Authentication } from '../src/identity/authentication.ts';
 import { ensureCertificates } from '../src/identity/certificates.ts';
 import { type Issued, issueCertificate } from '../src/identity/issueCertificate.ts';
 import { ensurePolicies } from '../src/identity/policies.ts';
-import { agentOf, deviceMessage, nextMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  agentOf,
+  deviceMessage,
+  nextMessage,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { folderForEach } from './support/fixtures.ts';
 import { hubForAll } from './support/sharedHub.ts';
 

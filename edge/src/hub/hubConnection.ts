@@ -4,7 +4,13 @@ import mqtt from 'azure-iot-device-mqtt';
 import { type HubCredentials, partOf } from '../configuration/checks.ts';
 import { type Configuration, defined } from '../configuration/read.ts';
 import { errorMessage } from '../connections/network.ts';
-import { type Backoff, type Connection, createReconnecting, type Reconnecting, unlessAborted } from '../connections/reconnecting.ts';
+import {
+  type Backoff,
+  type Connection,
+  createReconnecting,
+  type Reconnecting,
+  unlessAborted,
+} from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
 import type { MethodResponse } from './invocation.ts';

@@ -1,7 +1,13 @@
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { type Configuration, defined } from '../configuration/read.ts';
 import { errorMessage } from '../connections/network.ts';
-import { type Backoff, type Connection, createReconnecting, type Reconnecting, unlessAborted } from '../connections/reconnecting.ts';
+import {
+  type Backoff,
+  type Connection,
+  createReconnecting,
+  type Reconnecting,
+  unlessAborted,
+} from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
 import type { Reply } from './messages.ts';

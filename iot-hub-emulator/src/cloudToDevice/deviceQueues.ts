@@ -8,7 +8,13 @@ import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
 import { admit, type MessageRules } from './admission.ts';
 import type { Feedback, FeedbackStatus } from './feedback.ts';
-import { createLockedQueue, type DeliveryHistory, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
+import {
+  createLockedQueue,
+  type DeliveryHistory,
+  type LockedQueue,
+  type QueueRules,
+  type Settlement,
+} from './queue.ts';
 import { fromStored, type QueuedMessage, type StoredMessage, toStored } from './queued.ts';
 
 /** The rules of the cloud-to-device queues. */

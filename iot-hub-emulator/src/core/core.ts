@@ -1,5 +1,16 @@
-import { createDevicebound, type Devicebound, type DeviceboundRules, limits as queueLimits } from '../cloudToDevice/deviceQueues.ts';
-import { createFeedback, type Feedback, type FeedbackRules, feedbackRules, type StoredFeedback } from '../cloudToDevice/feedback.ts';
+import {
+  createDevicebound,
+  type Devicebound,
+  type DeviceboundRules,
+  limits as queueLimits,
+} from '../cloudToDevice/deviceQueues.ts';
+import {
+  createFeedback,
+  type Feedback,
+  type FeedbackRules,
+  feedbackRules,
+  type StoredFeedback,
+} from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
 import { createEventForm } from '../events/eventForm.ts';
