@@ -40,13 +40,13 @@ export async function serviceAt(otherwise: readonly Way[], waitMs: number, signa
 
 const restartedBefore = 'model.update';
 
-interface Course {
+interface Observation {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   readonly restarts: boolean;
 }
 
-async function nineMessages(sandbox: Sandbox, { waitMs, signal, restarts }: Course): Promise<readonly string[]> {
+async function nineMessages(sandbox: Sandbox, { waitMs, signal, restarts }: Observation): Promise<readonly string[]> {
   const run = `run-${randomBytes(4).toString('hex')}`;
   const device = await sandbox.connect('otherwise-1');
   const problems: string[] = [];

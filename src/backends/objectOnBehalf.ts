@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Course } from '../observing/observation.ts';
+import type { Observation } from '../observing/observation.ts';
 import { isGuid } from '../protocol/fields.ts';
 import type { Backend, HttpResponse } from './backend.ts';
 import type { Deadline } from './deadline.ts';
@@ -36,7 +36,7 @@ interface Caller {
   readonly isKnown: boolean;
   readonly correlationId: string;
   /** The call is recorded in it, and belongs to its trace. */
-  readonly course: Course;
+  readonly observation: Observation;
   readonly deadline: Deadline;
 }
 
@@ -53,9 +53,9 @@ export function createObjectReader(backend: Backend) {
   const isOut = () => circuit.state() === 'open';
 
   /** Undefined while the circuit is open. */
-  async function send(path: string, { token, isKnown, correlationId, course, deadline }: Caller) {
+  async function send(path: string, { token, isKnown, correlationId, observation, deadline }: Caller) {
     if (isOut()) return undefined;
-    const recorded = calls.begin(course, { operation: 'read object model', method: 'GET', path });
+    const recorded = calls.begin(observation, { operation: 'read object model', method: 'GET', path });
     const source = staticToken(token);
     const headers = {
       'x-svc-operation': 'invoke',

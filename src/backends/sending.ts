@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Course, Step } from '../observing/observation.ts';
+import type { Observation, Step } from '../observing/observation.ts';
 import { derivedId } from '../protocol/event.ts';
 import {
   answerReader,
@@ -32,7 +32,7 @@ export interface Call {
   /** A GUID that is the same for each delivery of an event. */
   readonly idempotencySeed: string;
   /** Each call is recorded in it, and belongs to its trace. */
-  readonly course: Course;
+  readonly observation: Observation;
 }
 
 export interface CallRequest<T> {
@@ -138,7 +138,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
   }
 
   return (call) => {
-    const { deviceId, correlationId, course, deadline, idempotencySeed, onOutage } = call;
+    const { deviceId, correlationId, observation, deadline, idempotencySeed, onOutage } = call;
     let headers: Readonly<Record<string, string>> | undefined;
     let answered: Map<string, number> | undefined;
 
@@ -147,7 +147,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
       headers ??= { 'x-svc-device-id': deviceHeader(deviceId), 'x-correlation-id': headerValue(correlationId) };
       const route = `${method} ${path}`;
       const ordinal = answered?.get(route) ?? 0;
-      const recorded = calls.begin(course, request);
+      const recorded = calls.begin(observation, request);
       const { step } = recorded;
       const outgoingHeaders = {
         ...headers,

@@ -7,13 +7,13 @@ import { uptime } from 'node:os';
  */
 
 /** The time of day at a point in time, in ms since 1970, by the clock as it is set now. */
-export const timeOfDay = (at: number): number => Math.round(Date.now() - (performance.now() - at));
+export const dateOf = (at: number): number => Math.round(Date.now() - (performance.now() - at));
 
 /**
  * The point in time, as `performance.now()`, of a time in the past that another machine has given, in ms since 1970. To be asked
  * when the time arrives: from then on, no clock that is set changes its age. A time ahead of this machine's clock counts as now.
  */
-export const pastMoment = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
+export const monotonicOf = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
 
 /** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
 export const comingMoment = (time: number): number => performance.now() + Math.max(0, time - Date.now());
@@ -23,7 +23,7 @@ export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 
 
 /** Since a point in time, for people. */
 export const secondsSince = (at: number): number => inTenths((performance.now() - at) / 1000);
-export const shownTime = (at: number): string => new Date(timeOfDay(at)).toISOString();
+export const shownTime = (at: number): string => new Date(dateOf(at)).toISOString();
 export const ageOf = (at: number) => ({ since: shownTime(at), seconds: secondsSince(at) });
 /** More than the wall clock is ever adjusted by between two looks unless it is set, and than `sinceBoot` is inexact by. */
 const driftMs = 1_000;
@@ -43,7 +43,7 @@ export type Clocks = typeof clocksOfMachine;
  * Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179).
  * @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs`
  */
-export function createStandstillWatch(
+export function createProcessPauseWatch(
   longestMs: number,
   stoodStill: (ms: number) => void,
   clocks: Clocks = clocksOfMachine,

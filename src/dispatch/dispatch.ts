@@ -7,10 +7,14 @@ import type { CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import { catalogue, findCard } from '../messages/index.ts';
-import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
+import {
+  createMessageRecords,
+  type MessageObservation,
+  type MessageRecordsOptions,
+} from '../observing/messageRecords.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
-import { type Arrival, eventId, type Generation } from '../protocol/event.ts';
+import { eventId, type Generation, type ReceivedMessage } from '../protocol/event.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/ids.ts';
 import { quoted, Rejection } from '../protocol/rejection.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
@@ -27,7 +31,7 @@ interface DispatchOptions extends MessageRecordsOptions, ParkingOptions, AnswerO
  * Event → request → card → replies → one log line. Never rejects. @returns whether the message has been handled,
  * replies included. When false, the partition was released first, and the message must not be checkpointed (G1).
  */
-export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
+export type Dispatch = (receivedMessage: ReceivedMessage, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { backends, log, limits, beforeEffect } = options;
@@ -37,39 +41,39 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** Returns false when this instance no longer handles the message; so do the functions below. */
   async function handledToEnd(message: Message): Promise<boolean> {
-    const { arrival, context, course } = message;
-    if (context.parkUnexecuted) message.failure = notExecuted(arrival);
+    const { receivedMessage, context, observation } = message;
+    if (context.parkUnexecuted) message.failure = notExecuted(receivedMessage);
     else if (!(await handled(message))) return false;
     if (isOurs(message.failure) && context.ended.aborted) return false;
-    course.answers(message.outcome?.remarks);
-    context.charge.aside(bytesReceived(arrival.event) + ackBytes(message), notificationBytes(message));
+    observation.answers(message.outcome?.remarks);
+    context.charge.aside(bytesReceived(receivedMessage.event) + ackBytes(message), notificationBytes(message));
     const replies = await answer(message, options);
     if (replies === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (isOurs(message.failure)) {
-      if (!(await parked(arrival, message.failure, context, course))) return false;
-    } else if (arrival.redelivered) await letters.release(arrival); // C1
+      if (!(await parked(receivedMessage, message.failure, context, observation))) return false;
+    } else if (receivedMessage.redelivered) await letters.release(receivedMessage); // C1
     if (replies.settledElsewhere) {
       context.nextMayBegin();
       if (!(await replies.settledElsewhere())) return false;
     }
-    course.ended(message.failure);
+    observation.ended(message.failure);
     return true;
   }
 
   async function parked(
-    arrival: Arrival,
+    receivedMessage: ReceivedMessage,
     failure: Rejection,
     { ended, charge, failed }: MessageContext,
-    course?: Pick<MessageCourse, 'parks' | 'traceparent'>,
+    observation?: Pick<MessageObservation, 'parks' | 'traceparent'>,
   ): Promise<boolean> {
-    const step = course?.parks(failure.code);
-    const traceparent = course?.traceparent ?? newTraceparent(derivedTraceId(randomUUID()));
-    const result = await letters.park(arrival, failure, traceparent, {
+    const step = observation?.parks(failure.code);
+    const traceparent = observation?.traceparent ?? newTraceparent(derivedTraceId(randomUUID()));
+    const result = await letters.park(receivedMessage, failure, traceparent, {
       ended,
       waits() {
         step?.waits();
-        charge.parks(bytesReceived(arrival.event));
+        charge.parks(bytesReceived(receivedMessage.event));
       },
     });
     if (result === 'left') return false;
@@ -79,8 +83,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function handled(message: Message): Promise<boolean> {
-    const { arrival, context, course, envelope, card } = message;
-    const { event, redelivered } = arrival;
+    const { receivedMessage, context, observation, envelope, card } = message;
+    const { event, redelivered } = receivedMessage;
     const { charge, ended } = context;
     try {
       if (message.failure) throw message.failure;
@@ -88,7 +92,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const headers = checkedHeaders(card, envelope);
       const json = jsonBody(card, envelope, event, limits.maxInflatedBytes);
       message.json = json;
-      course.decoded(json);
+      observation.decoded(json);
       charge.shrink(bytesToReserve(event, limits.maxInflatedBytes) - bytesHeld(event, json));
       const known = knownMembers(card, json);
       message.body = known;
@@ -97,9 +101,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const { deviceId, eventId, correlationId = eventId } = envelope;
       const bound = backends.bind({
         ...{ deviceId, correlationId, idempotencySeed: eventId },
-        ...{ deadline, course, onOutage: () => charge.aside() },
+        ...{ deadline, observation, onOutage: () => charge.aside() },
       });
-      const room = createRoom({ charge, course, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
+      const room = createRoom({ charge, observation, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
       message.outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
       message.failure = message.outcome.failure;
     } catch (error) {
@@ -118,7 +122,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** G4: the device learns only an incident id. */
-  function notExecuted({ event, deviceId, origin }: Arrival): Rejection {
+  function notExecuted({ event, deviceId, origin }: ReceivedMessage): Rejection {
     const incident = randomUUID();
     const { sequenceNumber } = event;
     log.error(
@@ -128,22 +132,22 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
 
-  return async (arrival, context) => {
-    let course: MessageCourse | undefined;
+  return async (receivedMessage, context) => {
+    let observation: MessageObservation | undefined;
     try {
-      const { event, generation, deviceId, origin, attempts } = arrival;
+      const { event, generation, deviceId, origin, attempts } = receivedMessage;
       const id = eventId(event, origin, deviceId);
       const { envelope, refusal } = readEnvelope(generation, event.properties ?? {}, deviceId, id, attempts);
       const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
-      course = messages.begin(arrival, envelope, card?.name, context.readAt);
-      context.begins?.(course);
-      const isHandled = await handledToEnd({ arrival, context, course, envelope, card, failure: refusal });
-      if (!isHandled) course.left();
+      observation = messages.begin(receivedMessage, envelope, card?.name, context.readAt);
+      context.begins?.(observation);
+      const isHandled = await handledToEnd({ receivedMessage, context, observation, envelope, card, failure: refusal });
+      if (!isHandled) observation.left();
       return isHandled;
     } catch (error) {
-      const isParked = await parked(arrival, rejectionOf(error, arrival.deviceId), context);
-      if (isParked) messages.broke(arrival.generation, course);
-      else course?.left();
+      const isParked = await parked(receivedMessage, rejectionOf(error, receivedMessage.deviceId), context);
+      if (isParked) messages.broke(receivedMessage.generation, observation);
+      else observation?.left();
       return isParked;
     }
   };
@@ -172,7 +176,7 @@ function unknownName(generation: Generation, name: string): Rejection {
 
 interface RoomOptions {
   readonly charge: MessageCharge;
-  readonly course: Pick<MessageCourse, 'waitsForRoom'>;
+  readonly observation: Pick<MessageObservation, 'waitsForRoom'>;
   readonly deadline: Deadline;
   /** Bytes that the card has reserved. */
   readonly reserved: number;
@@ -181,12 +185,12 @@ interface RoomOptions {
 }
 
 /** The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none. */
-function createRoom({ charge, course, deadline, reserved, most }: RoomOptions): KeepingRoom {
+function createRoom({ charge, observation, deadline, reserved, most }: RoomOptions): KeepingRoom {
   let hasAll = false;
   let coming: Promise<void> | undefined;
 
   async function untilTaken(taking: Promise<boolean>): Promise<void> {
-    const ended = course.waitsForRoom();
+    const ended = observation.waitsForRoom();
     charge.aside();
     try {
       if (!(await deadline.untimed(taking))) throw new Cancelled('the partition is no longer read by this instance');

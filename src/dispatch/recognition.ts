@@ -1,6 +1,6 @@
 import type { Backends } from '../backends/backends.ts';
 import type { Card } from '../card/card.ts';
-import type { Requirement } from '../engine/lanes.ts';
+import type { Dependencies } from '../engine/lanes.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
@@ -8,19 +8,19 @@ import type { Taps } from '../observing/taps.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, messageNameOf } from '../protocol/envelope.ts';
 import {
-  type Arrival,
   classify,
   compactEvent,
   eventId,
   type Generation,
   type HubEvent,
   misspellingIn,
+  type ReceivedMessage,
   senderOf,
   undecodedProperties,
   whyNotOurs,
 } from '../protocol/event.ts';
 
-interface ArrivalsOptions {
+interface ReceivedMessagesOptions {
   readonly hub: string;
   readonly meter: Meter;
   readonly log: Log;
@@ -29,9 +29,9 @@ interface ArrivalsOptions {
 }
 
 /** Recognises the messages for this service among the events of a partition, with their device, and counts all events (R1, R3). */
-type ArrivalsOf = (partition: string) => (event: HubEvent, redelivered: boolean) => Arrival | undefined;
+type ReceivedMessagesOf = (partition: string) => (event: HubEvent, redelivered: boolean) => ReceivedMessage | undefined;
 
-export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): ArrivalsOf {
+export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessagesOptions): ReceivedMessagesOf {
   const count = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
@@ -67,33 +67,33 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): Arri
 }
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */
-export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
+export type DependenciesOf = (receivedMessage: ReceivedMessage) => Dependencies | undefined;
 
 /** Cheap while all backends are available: it only looks up the card. */
-export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, limits: EnvelopeLimits): RequirementOf {
+export function createDependencies(backends: Pick<Backends, 'ready' | 'isUp'>, limits: EnvelopeLimits): DependenciesOf {
   const readEnvelope = createEnvelopeReader(limits);
-  const requirements = new Map<Card, Requirement>();
+  const requirements = new Map<Card, Dependencies>();
   /** Cards that need the same backends share one requirement, so that their messages start in order. */
-  const shared = new Map<string, Requirement>();
+  const shared = new Map<string, Dependencies>();
   for (const card of catalogue) {
     const { needs } = card;
     const key = needs.toSorted().join();
-    const requirement: Requirement = shared.get(key) ?? {
+    const dependencies: Dependencies = shared.get(key) ?? {
       needs,
-      isMet: () => needs.every(backends.isUp),
+      areAvailable: () => needs.every(backends.isUp),
       met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
     };
-    shared.set(key, requirement);
-    requirements.set(card, requirement);
+    shared.set(key, dependencies);
+    requirements.set(card, dependencies);
   }
 
   return ({ event, generation, deviceId, origin }) => {
     const { properties = {} } = event;
     const card = cardOf(generation, properties);
-    const requirement = card && requirements.get(card);
-    if (requirement === undefined || requirement.isMet()) return requirement;
+    const dependencies = card && requirements.get(card);
+    if (dependencies === undefined || dependencies.areAvailable()) return dependencies;
     const { refusal } = readEnvelope(generation, properties, deviceId, eventId(event, origin, deviceId));
-    return refusal ? undefined : requirement;
+    return refusal ? undefined : dependencies;
   };
 }
 

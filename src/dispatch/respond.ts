@@ -1,9 +1,9 @@
 import type { Card, Outcome } from '../card/card.ts';
 import type { MessageCharge, MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { MessageCourse } from '../observing/messageRecords.ts';
+import type { MessageObservation } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
-import type { Arrival } from '../protocol/event.ts';
+import type { ReceivedMessage } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { listed, Rejection } from '../protocol/rejection.ts';
 import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
@@ -11,9 +11,9 @@ import type { Delivery } from '../protocol/vocabulary.ts';
 
 /** A message in work. */
 export interface Message {
-  readonly arrival: Arrival;
+  readonly receivedMessage: ReceivedMessage;
   readonly context: MessageContext;
-  readonly course: MessageCourse;
+  readonly observation: MessageObservation;
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   json?: Json | undefined;
@@ -39,7 +39,7 @@ class Revoked extends Error {}
  * @returns undefined when this instance no longer handles the message before the hub has settled every reply to the device
  */
 export async function answer(message: Message, { sender, now, beforeEffect }: AnswerOptions) {
-  const { envelope, course, outcome } = message;
+  const { envelope, observation, outcome } = message;
   const { charge, ended } = message.context;
   const beginChain = createChains(charge);
   const own = beginChain();
@@ -49,23 +49,23 @@ export async function answer(message: Message, { sender, now, beforeEffect }: An
   async function send(reply: Reply, chain: typeof own): Promise<Delivery> {
     beforeEffect?.();
     if (ended.aborted) throw new Revoked();
-    const replyCourse = course.reply(reply);
+    const replyObservation = observation.reply(reply);
     let slept = false;
     const delivery = await sender.send(reply, ended, {
       waits(what) {
         if (what === 'hub') chain.wakes();
-        replyCourse.waits(what);
+        replyObservation.waits(what);
       },
-      refused: replyCourse.refused,
+      refused: replyObservation.refused,
       sleeps(giveUp) {
         slept = true;
-        replyCourse.sleeps();
+        replyObservation.sleeps();
         chain.sleeps(giveUp);
       },
     });
     chain.wakes();
     if (slept) charge.aside(); // a place among those being answered, if there is one: what is left may be much
-    replyCourse.ended(delivery);
+    replyObservation.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
     return delivery;
   }

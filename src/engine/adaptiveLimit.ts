@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-interface PaceOptions {
+interface AdaptiveLimitOptions {
   readonly least: number;
   readonly most: number;
   /** How many messages in flight wait for others in flight to end: further ones would only join them. */
@@ -22,13 +22,13 @@ function measureLoop(): () => number {
   return () => performance.eventLoopUtilization(before).utilization;
 }
 
-export type Pace = ReturnType<typeof createPace>;
+export type AdaptiveLimit = ReturnType<typeof createAdaptiveLimit>;
 
 /**
  * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
  * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
  */
-export function createPace({ least, most, inLine, measure = measureLoop }: PaceOptions) {
+export function createAdaptiveLimit({ least, most, inLine, measure = measureLoop }: AdaptiveLimitOptions) {
   let messages = Math.min(least, most);
   let isMeasuring = false;
 

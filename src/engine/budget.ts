@@ -1,4 +1,4 @@
-import type { Pace } from './adaptiveLimit.ts';
+import type { AdaptiveLimit } from './adaptiveLimit.ts';
 import { type Amount, type Capacity, createCapacity, createSleeping, type Limits, type Sleeping } from './rooms.ts';
 
 /** A fair semaphore over messages and bytes, with one line of those that wait. */
@@ -24,15 +24,15 @@ interface WaitingCharge {
   readonly resolve: (isAdmitted: boolean) => void;
 }
 
-/** @param pace how many of the messages may be in flight at the moment; all of them when omitted */
-export function createLine({ maxMessages, maxBytes }: Limits, pace?: Pace): Line {
+/** @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted */
+export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit): Line {
   let messages = 0;
   let bytes = 0;
   let queue: WaitingCharge[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 
-  const mostNow = () => Math.min(maxMessages, pace?.messages() ?? maxMessages);
+  const mostNow = () => Math.min(maxMessages, adaptiveLimit?.messages() ?? maxMessages);
   const fits = (more: number) => messages === 0 || (messages < mostNow() && bytes + more <= maxBytes);
 
   function enter(more: number) {
@@ -50,7 +50,7 @@ export function createLine({ maxMessages, maxBytes }: Limits, pace?: Pace): Line
   }
 
   function askPace() {
-    if (messages >= mostNow()) pace?.reached(admitNext);
+    if (messages >= mostNow()) adaptiveLimit?.reached(admitNext);
   }
 
   /** Returns false when `signal` was aborted before its turn. */
@@ -167,11 +167,11 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
 /**
  * @param overall is charged too, after this one
- * @param pace how many of the messages may be in flight at the moment; all of them when omitted
+ * @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted
  */
-export function createBudget(limits: BudgetLimits, overall?: Budget, pace?: Pace): Budget {
+export function createBudget(limits: BudgetLimits, overall?: Budget, adaptiveLimit?: AdaptiveLimit): Budget {
   const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
-  const all = inTurn(createLine({ maxMessages, maxBytes }, pace), overall?.all);
+  const all = inTurn(createLine({ maxMessages, maxBytes }, adaptiveLimit), overall?.all);
   const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largeShare }), overall?.large);
   const both = inTurn(large, all);
   return {

@@ -1,14 +1,14 @@
 import { pause, sleep } from '../concurrency/waiting.ts';
 import type { LogText } from '../observing/events.ts';
 import type { CrashRecord } from './crashRecord.ts';
-import { createTracked, type Progress } from './progressTracker.ts';
+import { type Checkpoint, createTracked } from './progressTracker.ts';
 import type { Position, WorkHandle } from './watermark.ts';
 
 export interface CheckpointOptions {
   /** The checkpoint at the start of the session. */
-  readonly progress: Progress | undefined;
+  readonly progress: Checkpoint | undefined;
   /** Writes a checkpoint. Returns false when another instance owns the partition. */
-  checkpoint(progress: Progress): Promise<boolean>;
+  checkpoint(progress: Checkpoint): Promise<boolean>;
   readonly limits: {
     /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
     readonly everyMessages: number;

@@ -63,7 +63,7 @@ const workOf = ({
   deviceId,
   length,
   wait,
-  first: { sequenceNumber, readAt, course },
+  first: { sequenceNumber, readAt, observation },
 }: Lane<QueuedMessage<unknown>>) => ({
   device: deviceId,
   /** Messages of the device that are read and not handled to their end. */
@@ -76,9 +76,9 @@ const workOf = ({
   /** The backends that it waits for, or one of which it waits for. */
   needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
   /** When its handling began, as `performance.now()`; undefined while it waits. */
-  begunAt: course?.begunAt,
+  begunAt: observation?.begunAt,
   /** Backend calls and replies in progress. */
-  steps: [...(course?.open ?? [])] as readonly Step[],
+  steps: [...(observation?.open ?? [])] as readonly Step[],
 });
 
 const states = { none: 'in flight', room: 'waits for room', turn: 'waits for its turn' } as const;

@@ -1,9 +1,9 @@
-import { pastMoment, timeOfDay } from '../concurrency/clocks.ts';
+import { dateOf, monotonicOf } from '../concurrency/clocks.ts';
 import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
 import { type Budget, isLarge } from './budget.ts';
-import type { Lanes, Requirement } from './lanes.ts';
+import type { Dependencies, Lanes } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
 import type { QueuedMessage } from './work.ts';
@@ -22,16 +22,16 @@ export interface IntakeOptions<A> {
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
   /** What a message requires to begin (B5); nothing when omitted. */
-  requirementOf?(arrival: A): Requirement | undefined;
+  dependenciesOf?(receivedMessage: A): Dependencies | undefined;
   /** Undefined while the device has no follower; it has none when omitted. */
-  publisherOf?(arrival: A): Publish | undefined;
+  publisherOf?(receivedMessage: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Quarantine | undefined;
   /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
 }
 
-const nothing: Requirement = { isMet: () => true, met: async () => true };
+const nothing: Dependencies = { areAvailable: () => true, met: async () => true };
 
 /** Of a message that is not accepted yet. */
 const unregistered: WorkHandle = { done: true };
@@ -41,36 +41,36 @@ const unregistered: WorkHandle = { done: true };
  * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
  */
 export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
-  const { budget, lanes, condition, draining, costOf, requirementOf, publisherOf, quarantine, begin } = options;
+  const { budget, lanes, condition, draining, costOf, dependenciesOf, publisherOf, quarantine, begin } = options;
   /** The message at the door whose followers know that it waits, and the one whose requirement is watched. */
   let told: QueuedMessage<A> | undefined;
   let watched: QueuedMessage<A> | undefined;
 
-  const canBegin = ({ arrival: { deviceId }, sequenceNumber, requirement }: QueuedMessage<A>): boolean =>
-    lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, sequenceNumber);
+  const canBegin = ({ receivedMessage: { deviceId }, sequenceNumber, dependencies }: QueuedMessage<A>): boolean =>
+    lanes.length(deviceId) === 0 && dependencies.areAvailable() && !quarantine?.isSuspect(deviceId, sequenceNumber);
 
   function tellWaits(
     publish: Publish | undefined,
-    { arrival, requirement }: QueuedMessage<A>,
+    { receivedMessage, dependencies }: QueuedMessage<A>,
     where: 'memory' | 'hub',
   ) {
     if (publish === undefined) return;
-    const earlier = lanes.length(arrival.deviceId);
-    const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
-    publish('waits', { where, for: why, earlier, needs: requirement.needs });
+    const earlier = lanes.length(receivedMessage.deviceId);
+    const why = earlier > 0 ? 'earlier messages of the device' : dependencies.areAvailable() ? 'its turn' : 'a backend';
+    publish('waits', { where, for: why, earlier, needs: dependencies.needs });
   }
 
   function beginIt(message: QueuedMessage<A>) {
     message.waitingBytes = 0;
-    message.begun = begin(message.arrival.event);
-    lanes.begin(message.arrival.deviceId, message);
+    message.begun = begin(message.receivedMessage.event);
+    lanes.begin(message.receivedMessage.deviceId, message);
   }
 
   /** Returns whether there was room. */
   function keepIt(message: QueuedMessage<A>, publish: Publish | undefined): boolean {
-    const { event, deviceId } = message.arrival;
+    const { event, deviceId } = message.receivedMessage;
     message.waitingBytes ||= memoryWhileWaiting(event);
-    if (!lanes.hasRoom(deviceId, message.waitingBytes, message.requirement)) return false;
+    if (!lanes.hasRoom(deviceId, message.waitingBytes, message.dependencies)) return false;
     tellWaits(publish, message, 'memory');
     message.begun = begin(event);
     lanes.add(deviceId, message);
@@ -79,9 +79,9 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
 
   /** The requirement can be met before there is room again. */
   function watch(message: QueuedMessage<A>) {
-    if (watched === message || message.requirement.isMet()) return;
+    if (watched === message || message.dependencies.areAvailable()) return;
     watched = message;
-    void message.requirement.met(draining).then(() => {
+    void message.dependencies.met(draining).then(() => {
       watched = undefined;
       condition.changed();
     });
@@ -122,22 +122,22 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
    * @returns undefined when it need not wait; to be called again only after that
    * @throws what the parts that look at the message throw, before it is registered
    */
-  return (arrival: A, readAt: number): Promise<void> | undefined => {
-    const { event } = arrival;
+  return (receivedMessage: A, readAt: number): Promise<void> | undefined => {
+    const { event } = receivedMessage;
     told = undefined;
-    const publish = publisherOf?.(arrival);
+    const publish = publisherOf?.(receivedMessage);
     publish?.('read', readFields(event, readAt));
     const message: QueuedMessage<A> = {
       next: undefined,
-      course: undefined,
-      arrival,
+      observation: undefined,
+      receivedMessage,
       sequenceNumber: event.sequenceNumber,
-      requirement: requirementOf?.(arrival) ?? nothing,
+      dependencies: dependenciesOf?.(receivedMessage) ?? nothing,
       cost: costOf(event),
       waitingBytes: 0,
       begun: unregistered,
       readAt,
-      enqueuedAt: pastMoment(event.enqueuedTimeUtc.getTime()),
+      enqueuedAt: monotonicOf(event.enqueuedTimeUtc.getTime()),
     };
     const waiting = place(message, publish);
     return waiting && placeWhen(waiting, message, publish);
@@ -146,7 +146,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
 
 /** For the followers of the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
-  hubWaitMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()),
+  hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });

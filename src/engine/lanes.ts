@@ -3,8 +3,8 @@ import type { Quarantine } from './quarantine.ts';
 import type { PartitionBacklog } from './rooms.ts';
 
 /** A condition for a message to begin: the backends that it needs are up (B5). */
-export interface Requirement {
-  isMet(): boolean;
+export interface Dependencies {
+  areAvailable(): boolean;
   /** The backends: the share of the backlog that they have (B5), and for operators. */
   readonly needs?: readonly string[];
   /** Resolves with true when it is met, with false when `signal` is aborted. */
@@ -20,7 +20,7 @@ export interface Queued {
   readonly cost: number;
   /** Bytes of the backlog; 0 when it has begun at once. */
   waitingBytes: number;
-  readonly requirement: Requirement;
+  readonly dependencies: Dependencies;
 }
 
 export interface Lane<M> {
@@ -32,7 +32,7 @@ export interface Lane<M> {
   /** Bytes of the backlog, of those that wait. */
   waitingBytes: number;
   /** What the first message waits for, and with it all others: room in the budget, its turn among the suspects, or backends. */
-  wait: 'room' | 'turn' | Requirement | undefined;
+  wait: 'room' | 'turn' | Dependencies | undefined;
 }
 
 interface LanesOptions<M> {
@@ -72,7 +72,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
   /** Lanes whose first message waits for a requirement. */
-  const held = new Map<Requirement, Lane<M>[]>();
+  const held = new Map<Dependencies, Lane<M>[]>();
 
   async function run(lane: Lane<M>) {
     lane.wait = undefined;
@@ -106,8 +106,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
   }
 
   function enqueue(lane: Lane<M>) {
-    if (lane.first.requirement.isMet()) makeReady(lane);
-    else hold(lane, lane.first.requirement);
+    if (lane.first.dependencies.areAvailable()) makeReady(lane);
+    else hold(lane, lane.first.dependencies);
   }
 
   function makeReady(lane: Lane<M>) {
@@ -126,9 +126,9 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
       const lane = ready.inOrder.next().value as Lane<M>;
       ready.lanes.delete(lane);
       const { deviceId } = lane;
-      const { cost, requirement, sequenceNumber } = lane.first;
-      if (!requirement.isMet()) {
-        hold(lane, requirement);
+      const { cost, dependencies, sequenceNumber } = lane.first;
+      if (!dependencies.areAvailable()) {
+        hold(lane, dependencies);
         continue;
       }
       if (quarantine?.isSuspect(deviceId, sequenceNumber)) {
@@ -146,31 +146,31 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     const isTaken = await room;
     ready.isTaking = false;
     if (!isTaken) return;
-    const { cost, requirement } = lane.first;
-    if (requirement.isMet() && !draining.aborted) void run(lane);
+    const { cost, dependencies } = lane.first;
+    if (dependencies.areAvailable() && !draining.aborted) void run(lane);
     else {
       budget.of(cost).give(cost);
-      hold(lane, requirement);
+      hold(lane, dependencies);
     }
     beginReady();
   }
 
-  function hold(lane: Lane<M>, requirement: Requirement) {
+  function hold(lane: Lane<M>, dependencies: Dependencies) {
     quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);
-    lane.wait = requirement;
+    lane.wait = dependencies;
     backlog.hold(waitingIn(lane), backendsOf(lane));
-    const others = held.get(requirement);
+    const others = held.get(dependencies);
     if (others) others.push(lane);
     else {
-      held.set(requirement, [lane]);
-      void release(requirement);
+      held.set(dependencies, [lane]);
+      void release(dependencies);
     }
   }
 
-  async function release(requirement: Requirement) {
-    if (!(await requirement.met(draining))) return;
-    const released = held.get(requirement) ?? [];
-    held.delete(requirement);
+  async function release(dependencies: Dependencies) {
+    if (!(await dependencies.met(draining))) return;
+    const released = held.get(dependencies) ?? [];
+    held.delete(dependencies);
     for (const lane of released.sort(inOrderOfArrival)) {
       backlog.release(waitingIn(lane), backendsOf(lane));
       makeReady(lane);
@@ -187,9 +187,9 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
 
   return {
     /** Whether a message of the device may wait, with what it requires. */
-    hasRoom(deviceId: string, bytes: number, requirement: Requirement): boolean {
+    hasRoom(deviceId: string, bytes: number, dependencies: Dependencies): boolean {
       const lane = lanes.get(deviceId);
-      return backlog.hasRoom(bytes, lane ? backendsOf(lane) : requirement.isMet() ? none : requirement.needs);
+      return backlog.hasRoom(bytes, lane ? backendsOf(lane) : dependencies.areAvailable() ? none : dependencies.needs);
     },
     /** Appends a message to its lane, for which there is room. */
     add(deviceId: string, message: M) {

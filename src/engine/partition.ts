@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { pastMoment } from '../concurrency/clocks.ts';
+import { monotonicOf } from '../concurrency/clocks.ts';
 import { createCondition } from '../concurrency/waiting.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type CheckpointOptions, createCheckpoints } from './checkpointWriter.ts';
@@ -14,7 +14,7 @@ import { createWork, type QueuedMessage, type WorkOptions } from './work.ts';
 
 export interface PartitionOptions<A extends DeviceEvent>
   extends CheckpointOptions,
-    Pick<IntakeOptions<A>, 'costOf' | 'requirementOf' | 'publisherOf'>,
+    Pick<IntakeOptions<A>, 'costOf' | 'dependenciesOf' | 'publisherOf'>,
     Pick<WorkOptions<A>, 'budget' | 'dispatch' | 'onTrouble'> {
   /** Of all partitions. */
   readonly backlog: Backlog;
@@ -22,7 +22,7 @@ export interface PartitionOptions<A extends DeviceEvent>
    * Reads an event; undefined when it is to be skipped.
    * @param redelivered its handling may have begun before
    */
-  arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
+  receivedMessageOf(event: HubEvent, redelivered: boolean): A | undefined;
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** The hub numbers events without gaps, but there were none between these two events of this session. */
   onGap?(gap: Gap): void;
@@ -43,7 +43,7 @@ export type Partition = ReturnType<typeof createPartition>;
 
 /** One partition of the hub while this instance owns it. */
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>) {
-  const { budget, arrivalOf, redeliveryHorizon, onTrouble } = options;
+  const { budget, receivedMessageOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   /** No more messages begin. */
   const draining = new AbortController();
@@ -68,7 +68,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     work: work.handle,
     ended: condition.changed,
   });
-  const takeIn = createIntake<A>({
+  const admit = createIntake<A>({
     ...options,
     ...{ lanes, quarantine, condition },
     draining: draining.signal,
@@ -115,10 +115,10 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined {
     const { sequenceNumber } = event;
     try {
-      const arrival = checkpoints.isDone(sequenceNumber)
+      const receivedMessage = checkpoints.isDone(sequenceNumber)
         ? undefined
-        : arrivalOf(event, redeliveryHorizon.redelivered(sequenceNumber));
-      if (arrival !== undefined) return takeIn(arrival, readAt);
+        : receivedMessageOf(event, redeliveryHorizon.redelivered(sequenceNumber));
+      if (receivedMessage !== undefined) return admit(receivedMessage, readAt);
     } catch (error) {
       onTrouble(error, 'event passed over');
     }
@@ -138,7 +138,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
 
   async function admitAll(events: readonly HubEvent[], readAt: number) {
     const first = events.find(isNew)?.enqueuedTimeUtc;
-    atTheDoor = first && pastMoment(first.getTime());
+    atTheDoor = first && monotonicOf(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (draining.signal.aborted) return;
@@ -148,7 +148,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       }
       const waiting = takenIn(event, readAt);
       if (waiting === undefined) continue;
-      atTheDoor = pastMoment(event.enqueuedTimeUtc.getTime());
+      atTheDoor = monotonicOf(event.enqueuedTimeUtc.getTime());
       await waiting;
     }
   }

@@ -4,7 +4,7 @@ import { type CrashRecord, decodeCrashRecord, encodeCrashRecord, isOpen } from '
 import { createWatermark, type Position } from './watermark.ts';
 
 /** What is done of a partition: everything up to the position, and above it what the map contains. */
-export interface Progress extends Position {
+export interface Checkpoint extends Position {
   /** The map; see completionMap. */
   readonly completed: string;
   /** The crash record as text; absent in normal times. The name is that of the format. */
@@ -15,7 +15,7 @@ export interface Progress extends Position {
  * What a session has begun and done of its partition. Has no clock, and writes nothing.
  * @param start the progress at the start of the session
  */
-export function createTracked(start: Progress | undefined) {
+export function createTracked(start: Checkpoint | undefined) {
   const { doneAbove, ...watermark } = createWatermark();
   /** The map at the start of the session. Snapshots repeat it for events that have not been read again yet. */
   const before = start && decodeCompletion(start.sequenceNumber, start.completed);
@@ -34,7 +34,7 @@ export function createTracked(start: Progress | undefined) {
       crashRecord = next;
     },
     /** What is done now, with the crash record as it was given, also when it is past; undefined while there is no safe position. */
-    snapshot(): { progress: Progress; crashRecord: CrashRecord | undefined } | undefined {
+    snapshot(): { progress: Checkpoint; crashRecord: CrashRecord | undefined } | undefined {
       const position = safe();
       if (position === undefined) return undefined;
       const { sequenceNumber, offset } = position;

@@ -1,6 +1,6 @@
 import type { Condition } from '../concurrency/waiting.ts';
 import type { LogText as LogMessage } from '../observing/events.ts';
-import type { Course } from '../observing/observation.ts';
+import type { Observation } from '../observing/observation.ts';
 import type { Budget } from './budget.ts';
 import type { Checkpoints } from './checkpointWriter.ts';
 import type { Queued } from './lanes.ts';
@@ -10,11 +10,11 @@ import type { WorkHandle } from './watermark.ts';
 
 /** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
-  readonly arrival: A;
+  readonly receivedMessage: A;
   /** Since it was accepted. */
   begun: WorkHandle;
   /** Since its handling has begun. */
-  course?: MessageWork | undefined;
+  observation?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
   /** When the hub received it, as `performance.now()`. */
@@ -22,13 +22,13 @@ export interface QueuedMessage<A> extends Queued {
 }
 
 /** What a message does from its beginning on. */
-type MessageWork = Pick<Course, 'begunAt' | 'open'>;
+type MessageWork = Pick<Observation, 'begunAt' | 'open'>;
 
 /** What the handling of a message gets from its partition, and tells it. */
 export interface MessageContext {
   readonly charge: MessageCharge;
   /** Its handling begins. */
-  begins?(course: MessageWork): void;
+  begins?(observation: MessageWork): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;
   /** It has failed through our side, and ends: is in a checkpoint before the next message of the device begins (G3). */
@@ -64,7 +64,7 @@ export interface WorkOptions<A> {
   readonly draining: AbortSignal;
   readonly ended: AbortSignal;
   /** Handles one message and returns whether it was handled to its end. */
-  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
+  dispatch(receivedMessage: A, context: MessageContext): Promise<boolean>;
   /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
 }
@@ -204,10 +204,10 @@ export function createWork<A>(options: WorkOptions<A>) {
   const recording = new Map<string, Promise<boolean>>();
 
   /** Returns whether the message was handled to its end. */
-  async function carriedOut(arrival: A, context: MessageContext): Promise<boolean> {
+  async function carriedOut(receivedMessage: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
-      return await dispatch(arrival, context);
+      return await dispatch(receivedMessage, context);
     } catch (error) {
       onTrouble(error, 'message given up');
       return true;
@@ -222,7 +222,7 @@ export function createWork<A>(options: WorkOptions<A>) {
   }
 
   async function handled(message: QueuedMessage<A>, deviceId: string, nextMayBegin: () => void): Promise<void> {
-    const { arrival, begun, readAt, sequenceNumber } = message;
+    const { receivedMessage, begun, readAt, sequenceNumber } = message;
     const fate = quarantine?.fateOf(sequenceNumber);
     const isSuspect = quarantine?.isInWork(sequenceNumber);
     const earlier = recording.get(deviceId);
@@ -246,8 +246,8 @@ export function createWork<A>(options: WorkOptions<A>) {
     if (earlier !== undefined) recordBeforeLater();
     const context: MessageContext = {
       charge,
-      begins(course) {
-        message.course = course;
+      begins(observation) {
+        message.observation = observation;
       },
       nextMayBegin() {
         if (isSuspect) return; // nothing else of its device may be in work (G4)
@@ -261,7 +261,7 @@ export function createWork<A>(options: WorkOptions<A>) {
       readAt,
       parkUnexecuted: fate === 'parked',
     };
-    const isHandled = fate === 'passed over' || (await carriedOut(arrival, context));
+    const isHandled = fate === 'passed over' || (await carriedOut(receivedMessage, context));
     charge.end();
     if (!hasFailed) nextMayBegin();
     const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));

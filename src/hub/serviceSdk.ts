@@ -7,7 +7,7 @@ import { comingMoment } from '../concurrency/clocks.ts';
 import { overWebSockets, type WebSockets } from './hubTransport.ts';
 
 /*
- * Parts of `azure-iothub` that it does not export, for messages with properties, for handOver and for sdkCures, and its
+ * Parts of `azure-iothub` that it does not export, for messages with properties, for sendBytes and for sdkCures, and its
  * client without the rest (D144). Only this file imports from its folders.
  */
 export { translateError } from 'azure-iothub/dist/amqp_service_errors.js';

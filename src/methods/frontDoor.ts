@@ -17,7 +17,7 @@ import { createLine } from '../engine/budget.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { createStoreRecords } from '../observing/callRecords.ts';
-import { createInvocationRecords, type InvocationCourse } from '../observing/invocationRecords.ts';
+import { createInvocationRecords, type InvocationObservation } from '../observing/invocationRecords.ts';
 import { createTroubles, type Log, type LogLines } from '../observing/log.ts';
 import { namesIn, openMetrics } from '../observing/metrics.ts';
 import { inWords, type Traces } from '../observing/observation.ts';
@@ -210,7 +210,7 @@ export function frontDoorRoutes(
   };
 }
 
-const shownRequest = ({ fields, begunAt, open }: InvocationCourse) => ({
+const shownRequest = ({ fields, begunAt, open }: InvocationObservation) => ({
   ...fields,
   ...ageOf(begunAt),
   waitsFor: [...open].map(inWords).join('; ') || 'its body, or nothing',

@@ -5,7 +5,7 @@ import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.t
 import type { InvocableObject } from '../backends/objectOnBehalf.ts';
 import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
-import type { InvocationCourse } from '../observing/invocationRecords.ts';
+import type { InvocationObservation } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { listed, quoted } from '../protocol/rejection.ts';
 import { type Invocation, timeoutRange } from './contract.ts';
@@ -22,7 +22,7 @@ export interface Route {
 
 /** A request of a caller who may invoke the method. */
 export interface AuthorizedRequest {
-  readonly course: InvocationCourse;
+  readonly observation: InvocationObservation;
   readonly object: Pick<InvocableObject, 'objectId' | 'type'>;
   readonly route: Route;
   /** Of the caller's token. */
@@ -46,17 +46,17 @@ interface InvokeOptions {
 export function createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }: InvokeOptions) {
   /** @throws Failure, Rejection or Cancelled */
   return async (request: AuthorizedRequest, body: Invocation): Promise<MethodResult> => {
-    const { course, route, claims, deadline } = request;
+    const { observation, route, claims, deadline } = request;
     const { objectId } = request.object;
-    const { fields, span } = course;
+    const { fields, span } = observation;
     const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
-    course.decoded(body);
+    observation.decoded(body);
     const { inputs } = await declarationFor(request, backends);
     checkInputs(input, inputs, body.rounded);
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span });
-    const files = await course.waitsFor('sign the files', 'file storage', signed);
+    const files = await observation.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
       ...{ correlationId, objectId, model, target, method, timeout },
@@ -70,7 +70,7 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
     }
     deadline.check();
     const call = { device, module: edgeModule, payload, timeoutSeconds: timeout };
-    const result = await course.call(call, directMethods.invoke);
+    const result = await observation.call(call, directMethods.invoke);
     recordOutcome(result);
     if (result.kind === 'failure') throw failureFromHub(result);
     const methodResult = readMethodResponse(result);
@@ -84,10 +84,10 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
  * @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled
  */
 async function declarationFor(
-  { course, object: { type }, route, deadline }: AuthorizedRequest,
+  { observation, object: { type }, route, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<MethodDeclaration> {
-  const { correlationId, model, method } = course.fields;
+  const { correlationId, model, method } = observation.fields;
   const outage = new AbortController();
   const call = {
     deviceId: route.device,
@@ -95,7 +95,7 @@ async function declarationFor(
     deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
     onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
     idempotencySeed: randomUUID(),
-    course,
+    observation,
   };
   const ref = parseTypeRef(type);
   let lineage: Lineage | undefined;

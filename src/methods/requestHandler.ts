@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MethodBackends } from '../backends/backends.ts';
 import { createDeadline, type Deadline } from '../backends/deadline.ts';
-import type { InvocationCourse, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
+import type { InvocationObservation, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
 import type { LogLines } from '../observing/log.ts';
 import { path as pathForm } from '../protocol/fields.ts';
 import { MalformedJson } from '../protocol/json.ts';
@@ -32,14 +32,14 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
   /** Requests without a log line yet. */
-  const open = new Set<InvocationCourse>();
+  const open = new Set<InvocationObservation>();
   let isStopping = false;
   let onIdle = () => {};
 
   /** Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43). */
-  async function authorize({ headers }: IncomingMessage, course: InvocationCourse, deadline: Deadline) {
+  async function authorize({ headers }: IncomingMessage, observation: InvocationObservation, deadline: Deadline) {
     if (isStopping) throw new Failure('stopping', 'this front door is stopping; repeat it at once');
-    const { fields } = course;
+    const { fields } = observation;
     const { correlationId, objectId, model } = fields;
     const token = bearerToken(headers.authorization);
     checkPath(fields);
@@ -47,7 +47,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
     const isKnown = accepted.has(hash);
     const release = limits.acquireLookUp(isKnown);
     const askedAt = performance.now();
-    const reading = backends.readObject(objectId, model, { token, isKnown, correlationId, course, deadline });
+    const reading = backends.readObject(objectId, model, { token, isKnown, correlationId, observation, deadline });
     const result = await deadline.unlessCancelled(reading).finally(release);
     if (result.kind === 'unavailable') {
       const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
@@ -65,7 +65,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
     const route = routeOf(result.object.path);
     fields.device = shortened(route.device, maxLoggedPath);
     if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
-    course.routed(route.device, lookUpMs);
+    observation.routed(route.device, lookUpMs);
     checkBodyHeaders(headers);
     return { object: result.object, route, claims, caller: callerKey(claims, hash) };
   }
@@ -88,7 +88,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
   return {
     isStopping: () => isStopping,
     /** For operators: the oldest first. */
-    requests: (): Iterable<InvocationCourse> => open,
+    requests: (): Iterable<InvocationObservation> => open,
     inProgress: () => open.size,
     /** Refuses new requests. */
     stop() {
@@ -109,8 +109,8 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
      * @throws Failure
      */
     async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
-      const course = invocations.begin(fields, request.headers['traceparent']);
-      open.add(course);
+      const observation = invocations.begin(fields, request.headers['traceparent']);
+      open.add(observation);
       let isWorking = true;
       let release = () => {};
       let failure: Failure | undefined;
@@ -118,21 +118,21 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
       /** When the response is closed and the work has ended, even if the caller has disconnected. */
       function end() {
         if (isWorking || !response.closed) return;
-        course.ended(response.writableFinished ? response.statusCode : undefined, failure);
+        observation.ended(response.writableFinished ? response.statusCode : undefined, failure);
         release();
-        open.delete(course);
+        open.delete(observation);
         if (open.size === 0) onIdle();
       }
       response.once('close', end);
       try {
         const lookUps = createDeadline(lookUpSeconds, aborted.signal);
-        const { object, route, claims, caller } = await authorize(request, course, lookUps);
+        const { object, route, claims, caller } = await authorize(request, observation, lookUps);
         const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
         if (isContinue(request.headers.expect)) response.writeContinue();
         const invocation = await receive(request, response, caller);
         release = limits.acquireInvocation(route.device, caller);
         const deadline = createDeadline(secondsLeft, aborted.signal);
-        return await invoke({ course, object, route, claims, deadline }, invocation);
+        return await invoke({ observation, object, route, claims, deadline }, invocation);
       } catch (error) {
         const told = failureFrom(error, fields.correlationId, log);
         if (!response.closed) failure = told;

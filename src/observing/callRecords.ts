@@ -12,7 +12,7 @@ import {
   type TransportFault,
 } from '../protocol/vocabulary.ts';
 import type { Meter } from './metrics.ts';
-import { beginStep, type Course } from './observation.ts';
+import { beginStep, type Observation } from './observation.ts';
 
 interface HttpRequest {
   readonly operation: Operation;
@@ -57,15 +57,15 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
 
   return {
     /** One call with all its attempts. */
-    begin(course: Course, request: HttpRequest) {
+    begin(observation: Observation, request: HttpRequest) {
       const { operation, method, path, body, expect } = request;
-      const { publish, times } = course;
+      const { publish, times } = observation;
       times[backend] ??= { calls: 0, attempts: 0, ms: 0 };
       const own = times[backend];
       own.calls += 1;
-      const step = beginStep(course.open, 'call', operation, name);
+      const step = beginStep(observation.open, 'call', operation, name);
       // Without `url.full`: paths and queries have names that devices choose.
-      const span = course.span?.child(operation, 'client', {
+      const span = observation.span?.child(operation, 'client', {
         'http.request.method': method,
         'server.address': hostname,
         'server.port': serverPort,
@@ -78,7 +78,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
 
       return {
         step,
-        traceparent: span?.traceparent ?? course.traceparent,
+        traceparent: span?.traceparent ?? observation.traceparent,
         /** An attempt begins. */
         sends() {
           attempts += 1;
@@ -106,7 +106,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
         },
         ended() {
           own.ms += performance.now() - step.since;
-          course.open.delete(step);
+          observation.open.delete(step);
           if (sent) requests.ended(sent);
           if (span === undefined) return;
           const status = statusOf(last);

@@ -48,7 +48,7 @@ export interface InvocationFailure {
 const route = '/objects/{objectId}/models/{model}/methods/{method}';
 
 export type InvocationRecords = ReturnType<typeof createInvocationRecords>;
-export type InvocationCourse = ReturnType<InvocationRecords['begin']>;
+export type InvocationObservation = ReturnType<InvocationRecords['begin']>;
 
 type Options = MessageRecordsOptions & { readonly hubHost: string };
 

@@ -1,7 +1,7 @@
 import { other } from '@device-messaging/telemetry/meter.ts';
-import { timeOfDay } from '../concurrency/clocks.ts';
+import { dateOf } from '../concurrency/clocks.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import type { Arrival, Generation } from '../protocol/event.ts';
+import type { Generation, ReceivedMessage } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { firstOf, type Rejection } from '../protocol/rejection.ts';
 import type { Reply } from '../protocol/reply.ts';
@@ -15,7 +15,7 @@ import {
 } from '../protocol/vocabulary.ts';
 import type { Log } from './log.ts';
 import type { Meter } from './metrics.ts';
-import { beginStep, beginTrace, type CallTimes, type Course, type Step, type Traces } from './observation.ts';
+import { beginStep, beginTrace, type CallTimes, type Observation, type Step, type Traces } from './observation.ts';
 import type { Taps } from './taps.ts';
 
 /** Without `traces` no spans are recorded, and without `taps` devices have no followers. */
@@ -31,13 +31,13 @@ const none: readonly string[] = [];
 type MessageRecord = ReturnType<typeof recordOf>;
 
 /** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
-function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt: number | undefined) {
+function recordOf(receivedMessage: ReceivedMessage, envelope: Envelope, traceId: string, readAt: number | undefined) {
   const begunAt = performance.now();
   return {
-    arrival,
+    receivedMessage,
     envelope,
     traceId,
-    waits: readAt === undefined ? undefined : waitsOf(arrival, readAt, begunAt), // not for a dead letter
+    waits: readAt === undefined ? undefined : waitsOf(receivedMessage, readAt, begunAt), // not for a dead letter
     begunAt,
     /** When the result was known: its handling without replies ended. */
     answersAt: begunAt,
@@ -51,13 +51,13 @@ function recordOf(arrival: Arrival, envelope: Envelope, traceId: string, readAt:
 }
 
 /** How long it waited before its handling began, in ms. */
-const waitsOf = ({ event }: Arrival, readAt: number, begunAt: number) => ({
+const waitsOf = ({ event }: ReceivedMessage, readAt: number, begunAt: number) => ({
   // The hub's clock and ours differ, and ours can be set: 0 instead of less.
-  hubMs: Math.max(0, timeOfDay(readAt) - event.enqueuedTimeUtc.getTime()),
+  hubMs: Math.max(0, dateOf(readAt) - event.enqueuedTimeUtc.getTime()),
   laneMs: begunAt - readAt, // behind others, since it was read
 });
 
-export type MessageCourse = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
+export type MessageObservation = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
 
 /** Records messages: one log line each, their metrics, a span, and the events of the tap. */
 export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
@@ -68,11 +68,11 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
   function measure(name: string, record: MessageRecord) {
-    const { arrival, waits, begunAt, answersAt, repliedAt, failure, sent, dropped } = record;
+    const { receivedMessage, waits, begunAt, answersAt, repliedAt, failure, sent, dropped } = record;
     const code = failure?.code ?? 'ok';
     const { fault } = resultCodes[code];
-    countHandled(code, name, arrival.generation);
-    recordWork((answersAt - begunAt) / 1000, name, arrival.generation, fault === 'nobody' ? '' : fault);
+    countHandled(code, name, receivedMessage.generation);
+    recordWork((answersAt - begunAt) / 1000, name, receivedMessage.generation, fault === 'nobody' ? '' : fault);
     if (waits !== undefined) {
       recordWait(waits.hubMs / 1000, 'hub');
       recordWait(waits.laneMs / 1000, 'lane');
@@ -88,8 +88,8 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
      * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
      * @returns its functions are called in their order, `ended` or `left` at last
      */
-    begin(arrival: Arrival, envelope: Envelope, name: string | undefined, readAt: number | undefined) {
-      const { event, deviceId, origin, redelivered } = arrival;
+    begin(receivedMessage: ReceivedMessage, envelope: Envelope, name: string | undefined, readAt: number | undefined) {
+      const { event, deviceId, origin, redelivered } = receivedMessage;
       const { sequenceNumber } = event;
       const { traceId, traceparent, span } = beginTrace(
         traces,
@@ -117,19 +117,19 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       );
       const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber });
       const open = new Set<Step>();
-      const record = recordOf(arrival, envelope, traceId, readAt);
+      const record = recordOf(receivedMessage, envelope, traceId, readAt);
       publish?.('begun', {
         message: envelope.name,
-        generation: arrival.generation,
+        generation: receivedMessage.generation,
         correlationId: envelope.correlationId,
         traceId,
         ack: envelope.ack,
         laneWaitMs: record.waits && Math.round(record.waits.laneMs),
         redelivered,
-        parkedBefore: arrival.attempts ?? 0,
+        parkedBefore: receivedMessage.attempts ?? 0,
       });
 
-      const course = {
+      const observation = {
         begunAt: record.begunAt,
         open,
         traceparent,
@@ -154,7 +154,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         },
         reply(reply: Reply): ReturnType<typeof beginReply> {
           const { kind, deviceId: device } = reply;
-          return beginReply(course, reply, (delivery) => {
+          return beginReply(observation, reply, (delivery) => {
             record.repliedAt = performance.now();
             if (delivery === 'delivered') record.sent += 1;
             else if (delivery !== 'stopped') record.dropped.push({ kind, device, reason: delivery.dropped });
@@ -195,19 +195,19 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           span?.end({}, { type: 'released' });
         },
       };
-      return course;
+      return observation;
     },
     /** A defect has ended the handling. */
-    broke(generation: Generation, course: Course | undefined) {
+    broke(generation: Generation, observation: Observation | undefined) {
       countHandled('internal_platform_error', other, generation);
-      course?.span?.end({}, { type: 'unforeseen' });
+      observation?.span?.end({}, { type: 'unforeseen' });
     },
   };
 }
 
 /** Of the one log line of a handled message (G5, D91). */
 function lineOf(record: MessageRecord): object {
-  const { arrival, envelope, waits, begunAt, answersAt, repliedAt, remarks, failure, sent, dropped } = record;
+  const { receivedMessage, envelope, waits, begunAt, answersAt, repliedAt, remarks, failure, sent, dropped } = record;
   return {
     device: envelope.deviceId,
     message: envelope.name?.slice(0, 128),
@@ -216,8 +216,8 @@ function lineOf(record: MessageRecord): object {
     correlationId: envelope.correlationId?.slice(0, 128),
     traceId: record.traceId,
     ack: envelope.ack,
-    partition: arrival.origin.partition,
-    sequenceNumber: arrival.event.sequenceNumber,
+    partition: receivedMessage.origin.partition,
+    sequenceNumber: receivedMessage.event.sequenceNumber,
     hubWaitMs: waits?.hubMs,
     laneWaitMs: waits && Math.round(waits.laneMs),
     ms: Math.round(answersAt - begunAt),
@@ -260,12 +260,12 @@ function rounded(backends: CallTimes): CallTimes | undefined {
  * One reply with all its attempts: a step of its message, a span, and what followers are told.
  * @param settled called at the end
  */
-export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void) {
+export function beginReply(observation: Observation, reply: Reply, settled: (delivery: Delivery) => void) {
   const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
-  const { publish } = course;
-  const step = beginStep(course.open, 'reply', kind, to);
+  const { publish } = observation;
+  const step = beginStep(observation.open, 'reply', kind, to);
   // By OpenTelemetry's conventions for messaging producers.
-  const span = course.span?.child(`send ${kind}`, 'producer', {
+  const span = observation.span?.child(`send ${kind}`, 'producer', {
     'messaging.system': 'iothub',
     'messaging.operation.name': 'send',
     'messaging.operation.type': 'send',
@@ -295,7 +295,7 @@ export function beginReply(course: Course, reply: Reply, settled: (delivery: Del
       if (isBehind) publish?.('reply waits', { kind, to, for: 'earlier replies to the device, whose queue is full' });
     },
     ended(delivery: Delivery) {
-      course.open.delete(step);
+      observation.open.delete(step);
       const type = typeof delivery === 'object' ? delivery.dropped : delivery;
       if (publish !== undefined) {
         const outcome = typeof delivery === 'object' ? `dropped: ${type}` : type;

@@ -65,7 +65,7 @@ export function beginTrace(
 }
 
 /** A message or an invocation from its beginning to its end: what its parts add to, and what an operator may ask for. */
-export interface Course {
+export interface Observation {
   /** As `performance.now()`. */
   readonly begunAt: number;
   /** Backend calls and replies in progress, in the order of their beginning. */

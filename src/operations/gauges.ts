@@ -1,6 +1,6 @@
 import { observeBackends } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { Pace } from '../engine/adaptiveLimit.ts';
+import type { AdaptiveLimit } from '../engine/adaptiveLimit.ts';
 import type { Budget } from '../engine/budget.ts';
 import type { Backlog } from '../engine/rooms.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
@@ -12,14 +12,17 @@ interface Observed {
   /** Of all partitions. */
   readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping' | 'answers'>;
   readonly backlog: Pick<Backlog, 'taken'>;
-  readonly pace: Pick<Pace, 'messages'>;
+  readonly adaptiveLimit: Pick<AdaptiveLimit, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly sender: Pick<Sender, 'state'>;
 }
 
 /** Registers the metrics that are read from the state of the service whenever metrics are collected. */
-export function observeService(meter: Meter, { budget, backlog, pace, consumer, backends, sender }: Observed): void {
+export function observeService(
+  meter: Meter,
+  { budget, backlog, adaptiveLimit, consumer, backends, sender }: Observed,
+): void {
   const held = (what: 'messages' | 'bytes') =>
     [
       [budget.inFlight()[what], 'work'],
@@ -30,7 +33,7 @@ export function observeService(meter: Meter, { budget, backlog, pace, consumer, 
     ] as const;
   meter.observe('device_messaging.held.messages', () => held('messages'));
   meter.observe('device_messaging.held.bytes', () => held('bytes'));
-  meter.observe('device_messaging.work.limit', () => [[pace.messages()]]);
+  meter.observe('device_messaging.work.limit', () => [[adaptiveLimit.messages()]]);
   meter.observe('device_messaging.unfinished.messages', () => [[consumer.waiting().messages]]);
   observePartitions(meter, consumer);
   observeBackends(meter, backends.states);

@@ -17,7 +17,7 @@ import { atMost, within } from '../concurrency/waiting.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import { openEventClient } from '../hub/reading/connection.ts';
 import { findEndpoint, nameOf, settingsAt } from '../hub/reading/foundEndpoint.ts';
-import { createHandOver } from '../hub/replies/sendBytes.ts';
+import { createSendBytes } from '../hub/replies/sendBytes.ts';
 import { newServiceClient, noRetry } from '../hub/serviceSdk.ts';
 import { ofIdentity, ofLookedUp, type ReadingDiagnosis } from '../observing/diagnosis.ts';
 import type { Troubles } from '../observing/log.ts';
@@ -120,7 +120,7 @@ function sendToNobody(access: ServiceAccess): Promise<unknown> {
   client.on('disconnect', () => undefined);
   const deviceId = `check-${randomUUID()}`;
   const reply = { kind: 'notification', deviceId, messageId: deviceId, correlationId: undefined } as const;
-  const send = () => createHandOver(client)({ ...reply, properties: {}, body: '{}' });
+  const send = () => createSendBytes(client)({ ...reply, properties: {}, body: '{}' });
   return answered(client, client.open().then(send));
 }
 

@@ -1,7 +1,7 @@
 import { printable } from '@device-messaging/telemetry/text.ts';
 import { inOrder } from '../concurrency/waiting.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
-import type { RequirementOf } from '../dispatch/recognition.ts';
+import type { DependenciesOf } from '../dispatch/recognition.ts';
 import { noCharge } from '../engine/work.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../stores/deadLetter.ts';
@@ -30,7 +30,7 @@ export function replaySummaryOf({ handled, ...others }: Readonly<ReplaySummary>)
 export interface ReplayOptions {
   readonly dispatch: Dispatch;
   /** The replay waits for backends that are down. */
-  readonly requirementOf: RequirementOf;
+  readonly dependenciesOf: DependenciesOf;
   readonly deadLetters: Pick<DeadLetters, 'ids' | 'read' | 'remove'>;
   /** The new dead letter of a message that failed again. */
   readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
@@ -55,17 +55,17 @@ type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
  * something newer has been handled meanwhile (D283).
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<ReplaySummary> {
-  const { dispatch, requirementOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
+  const { dispatch, dependenciesOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
   const counts: ReplaySummary = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
   const never = new AbortController().signal; // nothing cancels the handling of a dead letter
   let done = 0;
 
   async function handle(id: string, letter: DeadLetter): Promise<ReplayResult> {
     const { event, generation, deviceId, origin, attempts } = letter;
-    const arrival = { event, generation, deviceId, origin, attempts, redelivered: true };
-    const requirement = requirementOf(arrival);
-    if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
-    const isDone = await dispatch(arrival, { ...alone, ended: never });
+    const receivedMessage = { event, generation, deviceId, origin, attempts, redelivered: true };
+    const dependencies = dependenciesOf(receivedMessage);
+    if (dependencies?.areAvailable() === false && !(await dependencies.met(stopping))) return 'undecided';
+    const isDone = await dispatch(receivedMessage, { ...alone, ended: never });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);
@@ -151,7 +151,7 @@ export function rememberingFailures(deadLetters: DeadLetters) {
 interface Replaying {
   readonly isDryRun: boolean;
   /** Opens what handles messages, and parks them in the store. */
-  open(store: DeadLetters): Promise<Pick<ReplayOptions, 'dispatch' | 'requirementOf'> & { close(): Promise<void> }>;
+  open(store: DeadLetters): Promise<Pick<ReplayOptions, 'dispatch' | 'dependenciesOf'> & { close(): Promise<void> }>;
 }
 
 /** Devices whose dead letters are handled at once. */

@@ -4,7 +4,7 @@ import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles
 import { createBackends } from '../backends/backends.ts';
 import { readingBytes } from '../backends/transport.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
-import { createRequirements } from '../dispatch/recognition.ts';
+import { createDependencies } from '../dispatch/recognition.ts';
 import { createLine } from '../engine/budget.ts';
 import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
@@ -77,7 +77,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   });
   return {
     dispatch,
-    requirementOf: createRequirements(backends, messageLimits),
+    dependenciesOf: createDependencies(backends, messageLimits),
     ...{ backends, replies, deadLetters },
     async close() {
       clearInterval(tidying);

@@ -1,7 +1,7 @@
 import { withFields } from '@device-messaging/telemetry/log.ts';
 import type { Access, EventsAccess } from '../access/access.ts';
 import { currentOf, derivedFrom, isSecret, type Secret } from '../access/secretFiles.ts';
-import { bytesToReserveFor, createArrivals } from '../dispatch/recognition.ts';
+import { bytesToReserveFor, createReceivedMessages } from '../dispatch/recognition.ts';
 import { type Budget, createBudget } from '../engine/budget.ts';
 import { createTurnstile, type Turnstile } from '../engine/quarantine.ts';
 import type { Backlog } from '../engine/rooms.ts';
@@ -17,11 +17,11 @@ import {
   settingsAt,
   type TakeEndpoint,
 } from '../hub/reading/foundEndpoint.ts';
-import { createOwnerships, type Ownerships } from '../hub/reading/leases.ts';
+import { createLeases, type Leases } from '../hub/reading/leases.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
 import type { Log, Troubles } from '../observing/log.ts';
-import type { Arrival } from '../protocol/event.ts';
+import type { ReceivedMessage } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';
 import { eventHubNameOf, hubLoginOf, hubNameOf, isLookedUp, partitionShare, roundMs } from '../settings/derived.ts';
@@ -72,13 +72,13 @@ async function endpointLease(settings: Settings, { instance, access, stores }: R
   const { host } = hubLoginOf(settings.hub.serviceConnectionString);
   const storeAt = (endpoint: EventEndpoint) => openStore(settingsAt(settings, endpoint), stores, access);
   /** Of the endpoint before: how long an owner has not renewed is counted from the first look. */
-  let before: { readonly name: string; readonly ownerships: Ownerships } | undefined;
+  let before: { readonly name: string; readonly ownerships: Leases } | undefined;
   return createEndpointLease({
     records: await storeAt({ namespace: host, eventHub: hubNameOf({ host }) }),
     async ownershipsAt(endpoint) {
       const name = nameOf(endpoint);
       if (before?.name !== name)
-        before = { name, ownerships: createOwnerships(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
+        before = { name, ownerships: createLeases(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
       return before.ownerships;
     },
     expiryMs,
@@ -107,8 +107,8 @@ async function openAt(
   told?: ReturnType<typeof ofLookedUp>,
 ): Promise<Consumer> {
   const { hub, delivery } = settings;
-  const { dispatch, requirementOf, deadLetters } = handling;
-  const arrivals = createArrivals({ hub: eventHubNameOf(hub), meter, log, taps });
+  const { dispatch, dependenciesOf, deadLetters } = handling;
+  const receivedMessages = createReceivedMessages({ hub: eventHubNameOf(hub), meter, log, taps });
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 
@@ -126,10 +126,10 @@ async function openAt(
       backlog,
       quarantine: { mostSuspects: share.maxMessages, turnstile, log: withFields(log, { partition }), meter },
       limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
-      arrivalOf: arrivals(partition),
+      receivedMessageOf: receivedMessages(partition),
       costOf: (event) => bytesToReserveFor(event, messageLimits.maxInflatedBytes),
-      requirementOf,
-      publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
+      dependenciesOf,
+      publisherOf: ({ deviceId, event: { sequenceNumber }, origin }: ReceivedMessage) =>
         taps.of(deviceId, { partition: origin.partition, sequenceNumber }),
       dispatch,
     }),

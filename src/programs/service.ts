@@ -3,8 +3,8 @@ import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { accessOf } from '../access/access.ts';
 import { openAdmin } from '../admin/adminServer.ts';
 import { tapRoute } from '../admin/tapRoute.ts';
-import { createStandstillWatch } from '../concurrency/clocks.ts';
-import { createPace } from '../engine/adaptiveLimit.ts';
+import { createProcessPauseWatch } from '../concurrency/clocks.ts';
+import { createAdaptiveLimit } from '../engine/adaptiveLimit.ts';
 import { createBudget } from '../engine/budget.ts';
 import { createBacklog } from '../engine/rooms.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
@@ -17,7 +17,7 @@ import { observeService } from '../operations/gauges.ts';
 import { serviceRoutes, shownWork } from '../operations/serviceRoutes.ts';
 import type { Settings } from '../settings/config.ts';
 import { backlogLimits, leastMessages, stuckAfterMs, timing } from '../settings/constants.ts';
-import { healthAddress, standstillMs, thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { healthAddress, processPauseMs, thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
@@ -41,11 +41,19 @@ export async function startService(
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
   const access = accessOf(settings, { log, troubles });
-  const beforeEffect = () => standstill.look();
+  const beforeEffect = () => processPause.look();
   const handling = createHandling(settings, log, { amounts, meter, stores, traces, taps, beforeEffect, access });
   const { replies, backends } = handling;
-  const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine: backends.waiting });
-  const overall = createBudget({ ...delivery, sleepingBytes: settings.replies.fullQueueBytes }, undefined, pace);
+  const adaptiveLimit = createAdaptiveLimit({
+    least: leastMessages,
+    most: delivery.maxMessages,
+    inLine: backends.waiting,
+  });
+  const overall = createBudget(
+    { ...delivery, sleepingBytes: settings.replies.fullQueueBytes },
+    undefined,
+    adaptiveLimit,
+  );
   const backlog = createBacklog(backlogLimits);
   let failedOver = () => {};
   const restart = new Promise<void>((resolve) => {
@@ -53,14 +61,14 @@ export async function startService(
   });
   const parts = { instance, access, handling, overall, backlog, log, troubles, meter, stores, taps, failedOver };
   const consumer = await createReading(settings, parts);
-  const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
+  const processPause = createProcessPauseWatch(processPauseMs(timing.expirySeconds), consumer.stoodStill);
 
   const server = await serveHealth(healthAddress(http), {
     missing: () => [...consumer.missing(), ...replies.missing()],
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.text,
   });
-  observeService(meter, { budget: overall, backlog, pace, consumer, backends, sender: replies.sender });
+  observeService(meter, { budget: overall, backlog, adaptiveLimit, consumer, backends, sender: replies.sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   const heldBy = (device: string) => ({
     instance,
@@ -83,7 +91,7 @@ export async function startService(
     /** Stops intake, finishes what it can, checkpoints, closes. */
     async stop() {
       await consumer.stop();
-      standstill.stop();
+      processPause.stop();
       access.close();
       troubles.close();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);

@@ -83,7 +83,7 @@ export function eventId(event: HubEvent, { hub, partition }: Origin, deviceId: s
 export const derivedId = (id: string, purpose: string): string => uuidv5(purpose, id);
 
 /** A message for this service, attributed to the device that sent it. */
-export interface Arrival {
+export interface ReceivedMessage {
   readonly event: HubEvent;
   readonly generation: Generation;
   readonly deviceId: string;

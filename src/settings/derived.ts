@@ -65,7 +65,7 @@ export const settleWithinMs = (maxWaitSeconds: number): number =>
   Math.min(10_000, Math.max(1_000, (maxWaitSeconds * 1000) / 6));
 
 /** A process that has not run for this time may have lost its partitions: its last renewal may be some rounds old (D179). */
-export const standstillMs = (expirySeconds: number): number => (expirySeconds * 1000) / 2;
+export const processPauseMs = (expirySeconds: number): number => (expirySeconds * 1000) / 2;
 
 /** Where health is served, with the names of the settings that say so. */
 export const healthAddress = ({ host, port }: Settings['http']) => ({

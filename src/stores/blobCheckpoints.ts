@@ -1,10 +1,10 @@
-import type { Progress } from '../engine/progressTracker.ts';
+import type { Checkpoint } from '../engine/progressTracker.ts';
 import type { ContainerAccess } from './account.ts';
 import {
   type CheckpointStore,
   isSequenceNumber,
+  type Lease,
   type LeaseHolder,
-  type Ownership,
   progressOf,
   UnreadableCheckpoint,
 } from './checkpointStore.ts';
@@ -130,7 +130,7 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
 
     async progress(partition) {
       const blob = await read(checkpointName(partition));
-      return blob && readProgress(blob);
+      return blob && readCheckpoint(blob);
     },
 
     checkpoints: async () =>
@@ -140,7 +140,7 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
         at: sequenceNumberOf(blob),
       })),
 
-    async writeProgress(reader, next) {
+    async writeCheckpoint(reader, next) {
       const by = blobs.deadline();
       return racing(reader.partition, async (name) => {
         const seen = await current(reader, by);
@@ -159,7 +159,7 @@ const isSame = (a: Omit<LeaseHolder, 'partition'>, b: typeof a): boolean => a.ow
 const clockNoiseMs = 5_000;
 
 /** A record without labels has no owner. It is not skipped: a claim needs the etag of its blob. */
-function readOwnership(partition: string, { labels, etag, modifiedAt }: LabelledBlob, aheadMs: number): Ownership {
+function readOwnership(partition: string, { labels, etag, modifiedAt }: LabelledBlob, aheadMs: number): Lease {
   const begun = wholeNumber(labels['begun']);
   const wantedSince = wholeNumber(labels['wantedsince']);
   return {
@@ -176,8 +176,8 @@ function readOwnership(partition: string, { labels, etag, modifiedAt }: Labelled
 
 /** @param seen the record before: an unchanged `renewedAt` is written as a label, as the modification time changes */
 function ownershipLabels(
-  seen: Ownership | undefined,
-  { owner, epoch, wantedBy, wantedSince, renewedAt, begun }: Omit<Ownership, 'etag'>,
+  seen: Lease | undefined,
+  { owner, epoch, wantedBy, wantedSince, renewedAt, begun }: Omit<Lease, 'etag'>,
   aheadMs: number,
 ): Record<string, string> {
   return {
@@ -193,7 +193,7 @@ function ownershipLabels(
 const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
 
 /** @throws UnreadableCheckpoint */
-function readProgress(blob: WholeBlob): Progress {
+function readCheckpoint(blob: WholeBlob): Checkpoint {
   const where = `the blob ${blob.name}`;
   const { sequencenumber, offset, note, of = blob.name } = blob.labels;
   if (of !== blob.name) throw new UnreadableCheckpoint(`${where}: it is a copy of ${of}`);
@@ -205,7 +205,7 @@ function readProgress(blob: WholeBlob): Progress {
 /** Epoch of the last writer of the checkpoint; 0 when that was another client. */
 const writerEpoch = (blob: LabelledBlob | undefined): number => epochOf(blob?.labels ?? {});
 
-const contentOf = ({ sequenceNumber, offset, completed, note }: Progress, of: string): BlobContent => ({
+const contentOf = ({ sequenceNumber, offset, completed, note }: Checkpoint, of: string): BlobContent => ({
   labels: { sequencenumber: String(sequenceNumber), offset, of, ...(note !== undefined && { note }) },
   content: completed,
 });

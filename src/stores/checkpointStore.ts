@@ -1,7 +1,7 @@
-import type { Progress } from '../engine/progressTracker.ts';
+import type { Checkpoint } from '../engine/progressTracker.ts';
 
 /** The lease of a partition. */
-export interface Ownership {
+export interface Lease {
   readonly partition: string;
   /** Instance that reads it; empty when there is none. */
   readonly owner: string;
@@ -22,25 +22,25 @@ export interface Ownership {
 }
 
 /** Identifies one claim of a partition. */
-export type LeaseHolder = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;
+export type LeaseHolder = Pick<Lease, 'partition' | 'owner' | 'epoch'>;
 
 /**
  * Ownership records and checkpoints of all partitions; one store for each namespace, hub and consumer group. Methods
  * reject when the store cannot be reached.
  */
 export interface CheckpointStore {
-  ownerships(): Promise<Ownership[]>;
+  ownerships(): Promise<Lease[]>;
   /**
    * Replaces a record if its etag is still that of `seen`.
    * @param seen undefined when there was none
    * @returns the new record, or undefined when another instance has changed it first
    */
-  change(seen: Ownership | undefined, next: Omit<Ownership, 'etag'>): Promise<Ownership | undefined>;
+  change(seen: Lease | undefined, next: Omit<Lease, 'etag'>): Promise<Lease | undefined>;
   /**
    * Undefined when the partition has no checkpoint.
    * @throws UnreadableCheckpoint
    */
-  progress(partition: string): Promise<Progress | undefined>;
+  progress(partition: string): Promise<Checkpoint | undefined>;
   /**
    * The checkpoints of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that
    * cannot be read.
@@ -52,7 +52,7 @@ export interface CheckpointStore {
    * Writes progress; ignores one that is behind what is written.
    * @returns false when another instance has claimed the partition: then nothing was written
    */
-  writeProgress(reader: LeaseHolder, progress: Progress): Promise<boolean>;
+  writeCheckpoint(reader: LeaseHolder, progress: Checkpoint): Promise<boolean>;
 }
 
 /** Also of what is before the first event. */
@@ -71,7 +71,7 @@ const offset = /^(?:-1|\w[!#-&(-~]{0,255})$/;
 
 type Rule = readonly [what: string, must: string, holds: (value: unknown) => boolean];
 const isText = (value: unknown) => typeof value === 'string';
-const rules: Readonly<Record<keyof Progress, Rule>> = {
+const rules: Readonly<Record<keyof Checkpoint, Rule>> = {
   sequenceNumber: ['sequence number', `a whole number from -1 to ${Number.MAX_SAFE_INTEGER}`, isSequenceNumber],
   offset: ['offset', 'an offset of the hub', (value) => isText(value) && offset.test(String(value))],
   completed: ['map', 'a text', isText],
@@ -82,10 +82,10 @@ const rules: Readonly<Record<keyof Progress, Rule>> = {
  * @param where names the checkpoint for an operator
  * @throws UnreadableCheckpoint
  */
-export function progressOf(stored: unknown, where: string): Progress {
-  const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Progress;
+export function progressOf(stored: unknown, where: string): Checkpoint {
+  const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Checkpoint;
   for (const [name, [what, must, holds]] of Object.entries(rules)) {
-    const value: unknown = fields[name as keyof Progress];
+    const value: unknown = fields[name as keyof Checkpoint];
     if (!holds(value)) throw new UnreadableCheckpoint(`${where}: its ${what} is ${shown(value)}, not ${must}`);
   }
   return fields;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Arrival, textProperties } from '../protocol/event.ts';
+import { type ReceivedMessage, textProperties } from '../protocol/event.ts';
 import { jsonOf } from './directories.ts';
 
 /** A message, and how often it has been parked before. */
-export type ParkableMessage = Omit<Arrival, 'redelivered'>;
+export type ParkableMessage = Omit<ReceivedMessage, 'redelivered'>;
 
 /** A message that failed because of the service or a backend, with all data to handle it again (G4). */
 export interface DeadLetter extends ParkableMessage {

@@ -3,16 +3,16 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { lazy, singleFlight } from '../concurrency/waiting.ts';
-import type { Progress } from '../engine/progressTracker.ts';
-import { type CheckpointStore, isSequenceNumber, type Ownership, progressOf } from './checkpointStore.ts';
+import type { Checkpoint } from '../engine/progressTracker.ts';
+import { type CheckpointStore, isSequenceNumber, type Lease, progressOf } from './checkpointStore.ts';
 import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 // Checkpoints in this process's memory, and in one file.
 
 /** The content of the store, in a form that can be saved. */
 interface Contents {
-  readonly ownerships: readonly Ownership[];
-  readonly progress: readonly { readonly partition: string; readonly progress: Progress }[];
+  readonly ownerships: readonly Lease[];
+  readonly progress: readonly { readonly partition: string; readonly progress: Checkpoint }[];
 }
 
 /**
@@ -49,7 +49,7 @@ export function createMemoryStore(
       return stored === undefined ? undefined : progressOf(stored, where(partition));
     },
     checkpoints: async () => [...progress.keys()].map((partition) => ({ partition, where: where(partition) })),
-    async writeProgress({ partition, owner, epoch }, next) {
+    async writeCheckpoint({ partition, owner, epoch }, next) {
       const record = ownerships.get(partition);
       if (record?.owner !== owner || record.epoch !== epoch) return false;
       const current = progress.get(partition);
@@ -191,6 +191,6 @@ export function createFileStore(directory: string, place: string): CheckpointSto
     change: async (seen, next) => (await storeOfOurs()).change(seen, next),
     progress: async (partition) => (await store()).progress(partition),
     checkpoints: async () => (await store()).checkpoints(),
-    writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
+    writeCheckpoint: async (reader, progress) => (await store()).writeCheckpoint(reader, progress),
   };
 }

@@ -42,7 +42,7 @@ export async function openStore(
     change: 'write',
     progress: 'read',
     checkpoints: 'list',
-    writeProgress: 'write',
+    writeCheckpoint: 'write',
   };
   return recorded(await open(), verbs, 'checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
 }

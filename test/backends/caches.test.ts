@@ -78,7 +78,7 @@ it('the front door reads objects as the caller and types as itself, and operator
   const backends = createMethodBackends(given, recordingLog(), { secrets: ['own-secret'], meter, access });
   onTestFinished(() => backends.close());
 
-  const caller = { token: 'of-caller', isKnown: true, correlationId: 'c', course: courseOf() };
+  const caller = { token: 'of-caller', isKnown: true, correlationId: 'c', observation: courseOf() };
   const refused = await backends.readObject('o1', 'svc.device', { ...caller, deadline: createDeadline(10) });
   expect(refused).toEqual({ kind: 'refused', status: 403 });
   const pump = { typeId: 'pump', version: undefined };

@@ -173,12 +173,13 @@ describe('a time-out', () => {
 
 it('a slow backend that answers every call does not open its circuit because messages wait for its connections (B5)', async () => {
   const requests: (() => void)[] = [];
-  const arrivals: (() => void)[] = [];
+  const receivedMessages: (() => void)[] = [];
   const url = await serve((_, response) => {
     requests.push(() => response.end(JSON.stringify(stored)));
-    arrivals.shift()?.();
+    receivedMessages.shift()?.();
   });
-  const request = () => new Promise<void>((resolve) => (requests.length > 0 ? resolve() : arrivals.push(resolve)));
+  const request = () =>
+    new Promise<void>((resolve) => (requests.length > 0 ? resolve() : receivedMessages.push(resolve)));
   const log = recordingLog();
   const backends = createBackends({ ...settings, informationModelUrl: url, connections: 1 }, log);
   onTestFinished(() => backends.close());

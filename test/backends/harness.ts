@@ -32,7 +32,7 @@ export const settings = {
 export const callOf = (changes: Partial<Call> = {}): Call => ({
   deviceId: 'd1',
   correlationId: 'c-1',
-  course: courseOf(),
+  observation: courseOf(),
   idempotencySeed: 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11',
   deadline: createDeadline(300),
   ...changes,

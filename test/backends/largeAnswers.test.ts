@@ -35,7 +35,7 @@ const asCaller = ({ readObject }: Answering) =>
     token: 'theirs',
     isKnown: true,
     correlationId: 'c',
-    course: courseOf(),
+    observation: courseOf(),
     deadline: callOf().deadline,
   });
 

@@ -56,9 +56,9 @@ function informationModel({ connections = 1 } = {}) {
   return {
     ...{ asked, backend, log, renew },
     tokens: () => asked.map(({ token }) => token),
-    lookUp: (token: string, { object = 1, isKnown = false, seconds = 10, course = courseOf() } = {}) =>
+    lookUp: (token: string, { object = 1, isKnown = false, seconds = 10, observation = courseOf() } = {}) =>
       readObject(objectId(object), 'svc.device', {
-        ...{ token, isKnown, correlationId: 'c', course },
+        ...{ token, isKnown, correlationId: 'c', observation },
         deadline: createDeadline(seconds),
       }),
     /** A call with our own token, as a message makes it. */
@@ -188,13 +188,13 @@ describe('look-ups of callers', () => {
       ...{ traceparent: 't', child: () => span, end: () => told.push('end') },
       event: (_: string, { 'error.type': type }: Record<string, unknown>) => told.push(type),
     };
-    const course = courseOf({ span });
-    const found = lookUp('good', { course });
+    const observation = courseOf({ span });
+    const found = lookUp('good', { observation });
     await settle();
-    expect([[...course.open].map(({ waitsFor }) => waitsFor), told]).toEqual([['answer'], []]);
+    expect([[...observation.open].map(({ waitsFor }) => waitsFor), told]).toEqual([['answer'], []]);
     end(asked[0] as Asked);
     await found;
-    expect([course.open.size, told]).toEqual([0, [...events, 'end']]);
+    expect([observation.open.size, told]).toEqual([0, [...events, 'end']]);
   });
 
   it('are not sent while the circuit is open, and wait neither for its end nor for a connection', async () => {

@@ -17,19 +17,23 @@ function setUp(...[script, changes]: Parameters<typeof scripted>) {
   const { backends } = scripted(script, changes);
   return (deviceId: string, seconds: number, told: unknown[] = []) => {
     const publish: Publish = (...all) => told.push(all);
-    const course = courseOf({ publish });
-    const call = callOf({ deviceId, deadline: createDeadline(seconds), course });
+    const observation = courseOf({ publish });
+    const call = callOf({ deviceId, deadline: createDeadline(seconds), observation });
     const work = backends.bind(call).informationModel.getModel('o1', 'm');
-    return { work: work.catch(() => undefined), waitsFor: () => [...course.open].map((step) => step.waitsFor), course };
+    return {
+      work: work.catch(() => undefined),
+      waitsFor: () => [...observation.open].map((step) => step.waitsFor),
+      observation,
+    };
   };
 }
 
 describe('a call in progress', () => {
   it('shows its operation and backend, and that it waits for the answer', async () => {
     const read = setUp([{ call: model, reply: 'hang' }]);
-    const { work, course } = read('d1', 5);
+    const { work, observation } = read('d1', 5);
     await vi.advanceTimersByTimeAsync(0);
-    expect([...course.open]).toEqual([
+    expect([...observation.open]).toEqual([
       {
         kind: 'call',
         what: 'read object model',
@@ -40,7 +44,7 @@ describe('a call in progress', () => {
     ]);
     await vi.advanceTimersByTimeAsync(10_000);
     await work;
-    expect(course.open.size).toBe(0);
+    expect(observation.open.size).toBe(0);
   });
 
   it('shows that it waits for a connection', async () => {
@@ -92,7 +96,7 @@ describe('a call in progress', () => {
       ...{ traceparent: 't', child: () => span, end: () => told.push('end') },
       event: (_, attributes) => told.push(attributes['error.type']),
     };
-    await settled(backends.bind(callOf({ course: courseOf({ span }) })).informationModel.getModel('o1', 'm'));
+    await settled(backends.bind(callOf({ observation: courseOf({ span }) })).informationModel.getModel('o1', 'm'));
     expect(told).toEqual(['connection_lost', '503', 'end']);
   });
 

@@ -45,12 +45,12 @@ function setUp() {
     return backends.close();
   });
   const read = (deviceId: string, seconds = 900) => {
-    const course = courseOf();
+    const observation = courseOf();
     const deadline = createDeadline(seconds, over.signal);
-    const call = callOf({ deviceId, course, deadline, onOutage: () => outages.push(deviceId) });
+    const call = callOf({ deviceId, observation, deadline, onOutage: () => outages.push(deviceId) });
     const work = backends.bind(call).informationModel.getModel('o', 'm');
     work.catch(() => undefined);
-    return { course, work };
+    return { observation, work };
   };
   const outages: string[] = [];
   return { endpoint, model, seen, log, meter, backends, read, outages };
@@ -65,7 +65,7 @@ it('During an outage of the token endpoint nothing is sent to the backends, and 
   expect(informationModel).toMatchObject({ circuit: 'closed', outage: undefined });
   expect(tokenEndpoint).toMatchObject({ circuit: 'open', outage: { since, failure: 'connection refused' } });
   expect(seen).toEqual([]);
-  expect(reads.flatMap(({ course }) => [...course.open].map(({ of, waitsFor }) => [of, waitsFor]))).toEqual(
+  expect(reads.flatMap(({ observation }) => [...observation.open].map(({ of, waitsFor }) => [of, waitsFor]))).toEqual(
     Array(3).fill(['information model', 'token']),
   );
   expect(outages.toSorted()).toEqual(['d1', 'd2', 'd3']);
@@ -143,9 +143,9 @@ it('A backend that refuses the token has an outage of its own: a failed renewal 
 it('A call without a token waits for the token, not for the answer of the backend', async () => {
   const { endpoint, backends, read } = setUp();
   endpoint.answer = 'hang';
-  const { course } = read('d1');
+  const { observation } = read('d1');
   await vi.advanceTimersByTimeAsync(3_000);
-  expect([...course.open].map(({ waitsFor }) => waitsFor)).toEqual(['token']);
+  expect([...observation.open].map(({ waitsFor }) => waitsFor)).toEqual(['token']);
   expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, oldestMs: 3_000 });
 });
 
@@ -154,7 +154,7 @@ it('Calls that wait for the first token hold the connections, for which others w
   endpoint.answer = 'hang';
   const reads = Array.from({ length: 5 }, () => read('d1'));
   await vi.advanceTimersByTimeAsync(1_000);
-  const waiting = reads.flatMap(({ course }) => [...course.open].map(({ waitsFor }) => waitsFor));
+  const waiting = reads.flatMap(({ observation }) => [...observation.open].map(({ waitsFor }) => waitsFor));
   expect(waiting).toEqual([...Array(settings.connections).fill('token'), 'connection']);
 });
 

@@ -36,6 +36,6 @@ it('A stop without its last checkpoint may repeat messages of that partition, bu
   const written = { event: 'trouble.over', trouble: 'checkpoint.not_written', partition: '2' };
   const released = { event: 'partition.released', partition: '3' };
   const stopped = { event: 'program.stopped', time: time(9) };
-  const course = [starting, unwritten('1'), unwritten('2'), written, unwritten('3'), released];
-  expect(unwrittenIn([...course, stopped, starting, unwritten('4')])).toEqual([{ at: at(9), of: '1' }]);
+  const observation = [starting, unwritten('1'), unwritten('2'), written, unwritten('3'), released];
+  expect(unwrittenIn([...observation, stopped, starting, unwritten('4')])).toEqual([{ at: at(9), of: '1' }]);
 });

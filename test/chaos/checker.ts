@@ -1,5 +1,5 @@
 import { grouped } from '../support/observed.ts';
-import { type Course, createCourse } from './course.ts';
+import { createCourse, type Observation } from './course.ts';
 import type { Handled, History } from './history.ts';
 import { inversions } from './inversions.ts';
 import { checkAcknowledgements, checkNotifications } from './replies.ts';
@@ -24,25 +24,25 @@ export function check(history: History): Finding[] {
   const findings: Finding[] = [];
   const traces = tracesOf(history);
   for (const [deviceId, messages] of grouped(traces, ({ sent }) => sent.deviceId)) {
-    const course = createCourse(history.connected);
-    for (const one of messages) findings.push(...checkOne(one, course));
-    const differences = course.differences(history.state.get(deviceId));
+    const observation = createCourse(history.connected);
+    for (const one of messages) findings.push(...checkOne(one, observation));
+    const differences = observation.differences(history.state.get(deviceId));
     findings.push(...differences.map((why) => ({ what: 'state', id: deviceId, why }) as const));
   }
   return [...findings, ...checkOrder(history, traces), ...checkRepeats(history)];
 }
 
-function checkOne(one: Traces, course: Course): Finding[] {
+function checkOne(one: Traces, observation: Observation): Finding[] {
   const { sent, effects, handled, hasFailed, isParked, isUnexecuted } = one;
-  const due = course.due(sent.intent);
+  const due = observation.due(sent.intent);
   const findings: Finding[] = [];
   const find = (what: Finding['what'], why: string) => findings.push({ what, id: sent.id, why });
 
   if (effects > due.effects) find('duplicated', `${effects} changes instead of ${due.effects}`);
   if (effects < due.effects && !hasFailed) find('lost', `${effects} changes instead of ${due.effects}`);
-  course.proceed(sent, effects, hasFailed);
+  observation.proceed(sent, effects, hasFailed);
   checkAcknowledgements(one, due, find);
-  checkNotifications(one, due, course, find);
+  checkNotifications(one, due, observation, find);
   // C1: handled again and done, it has no dead letter any more
   if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked) {
     find('lost', 'failed through our side, and is not among the dead letters');

@@ -9,7 +9,7 @@ export interface Due {
 }
 
 /** What a device's messages come to, each handled once and after the other. */
-export interface Course {
+export interface Observation {
   due(intent: Intent): Due;
   /**
    * Goes on behind a message.
@@ -24,7 +24,7 @@ export interface Course {
 }
 
 /** @param connected names of the identities below the device in the beginning */
-export function createCourse(connected: readonly string[]): Course {
+export function createCourse(connected: readonly string[]): Observation {
   const versions = new Map<string, number>();
   const marks = new Map<string, string>();
   const types = new Map<string, string>();

@@ -1,4 +1,4 @@
-export interface Progress {
+export interface Checkpoint {
   /** Replaces what was said last; off a terminal it is said every few seconds. */
   say(text: string): void;
   /** Takes it away: what is printed next is there to stay. */
@@ -7,7 +7,7 @@ export interface Progress {
 
 const everyMs = 5_000;
 
-export function showProgress(output: NodeJS.WriteStream, now: () => number): Progress {
+export function showProgress(output: NodeJS.WriteStream, now: () => number): Checkpoint {
   let last = now();
   let isShown = false;
 

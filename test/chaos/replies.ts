@@ -1,5 +1,5 @@
 import { grouped } from '../support/observed.ts';
-import type { Course, Due } from './course.ts';
+import type { Due, Observation } from './course.ts';
 import type { Sent, Subject, Told } from './history.ts';
 import { hasDropped, ourFault, type Traces } from './traces.ts';
 
@@ -32,13 +32,13 @@ export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find
   else if (!isRefused) find('wrong acknowledgement', 'dropped, and the hub had not refused it');
 }
 
-export function checkNotifications(one: Traces, { notices }: Due, course: Course, find: Find): void {
+export function checkNotifications(one: Traces, { notices }: Due, observation: Observation, find: Find): void {
   const { told, handled, isStruck, isRefused, isParted, hasFailed } = one;
   const seen = told.filter(hasSubject);
   const fits = (about: Subject, { object, model }: Due['notices'][number]) =>
     about.model === model && (object ?? about.object) === about.object;
   // A repeat tells what is stored by then; and what failed before may have come late, or not yet.
-  const isVague = handled.length > 1 || isParted || course.isUncertain();
+  const isVague = handled.length > 1 || isParted || observation.isUncertain();
 
   for (const { about } of seen) {
     const notice = notices.find((each) => fits(about, each));
@@ -65,7 +65,7 @@ export function checkNotifications(one: Traces, { notices }: Due, course: Course
   for (const notice of notices) {
     if (seen.some(({ about }) => fits(about, notice))) continue;
     if (isLeftOut && notice.model === 'svc.configuration') continue;
-    if (one.sent.intent.does === 'fetch' && course.isUncertain()) continue;
+    if (one.sent.intent.does === 'fetch' && observation.isUncertain()) continue;
     const what = `a notification of ${textOf(notice)} is missing`;
     if (!hasDropped(one)) find('uncounted', `${what}, and not counted`);
     else if (!isRefused) find('uncounted', `${what}, and the hub had not refused it`);

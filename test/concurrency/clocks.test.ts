@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Clocks, createStandstillWatch } from '../../src/concurrency/clocks.ts';
+import { type Clocks, createProcessPauseWatch } from '../../src/concurrency/clocks.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 /** This thread does nothing for so long, and no timer of it fires. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-let watch: ReturnType<typeof createStandstillWatch> | undefined;
+let watch: ReturnType<typeof createProcessPauseWatch> | undefined;
 afterEach(() => watch?.stop());
 
 function setUp(longestMs: number) {
   const standstills: number[] = [];
-  watch = createStandstillWatch(longestMs, (ms) => standstills.push(ms));
+  watch = createProcessPauseWatch(longestMs, (ms) => standstills.push(ms));
   return { standstills, watch };
 }
 
@@ -74,7 +74,7 @@ describe('a machine whose clocks disagree', () => {
       },
     };
     const standstills: number[] = [];
-    watch = createStandstillWatch(30_000, (ms) => standstills.push(ms), clocks);
+    watch = createProcessPauseWatch(30_000, (ms) => standstills.push(ms), clocks);
     const { look } = watch;
     return {
       standstills,

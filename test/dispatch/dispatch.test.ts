@@ -544,16 +544,16 @@ describe('a message that fails through our side', () => {
   );
 
   it('has a step during its parking, and none afterwards', async () => {
-    const course: { open?: ReadonlySet<object> } = {};
+    const observation: { open?: ReadonlySet<object> } = {};
     const seen: object[] = [];
     await dispatchEvent(event, failing, {
-      begins: ({ open }) => Object.assign(course, { open }),
-      park: async () => void seen.push(...(course.open ?? [])),
+      begins: ({ open }) => Object.assign(observation, { open }),
+      park: async () => void seen.push(...(observation.open ?? [])),
     });
     expect(seen).toMatchObject([
       { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' },
     ]);
-    expect(course.open?.size).toBe(0);
+    expect(observation.open?.size).toBe(0);
   });
 
   it('is answered and completed when a limit refuses its dead letter; the log has its position in the hub', async () => {

@@ -6,7 +6,7 @@ import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { type Script, scriptedBackend } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, forever, wire } from '../support/wiring.ts';
+import { forever, receivedMessageOf, wire } from '../support/wiring.ts';
 import { device, devicePrincipal, otherPumpId, problem, pump, pumpAnswer, pumpId, pumpType } from '../support/world.ts';
 
 // Each field of a message's line has a value of its own: two that are swapped, or one that tells of another, show.
@@ -54,8 +54,8 @@ async function handled({ properties, body, script, delays, deliveries, isReplaye
   await vi.advanceTimersByTimeAsync(300);
   const readAt = performance.now();
   await vi.advanceTimersByTimeAsync(70);
-  const arrival = { ...arrivalOf(event, true), origin: { hub: 'hub', partition: '12' }, attempts: 3 };
-  const handling = dispatch(arrival, { ...forever, ...(!isReplayed && { readAt }) });
+  const receivedMessage = { ...receivedMessageOf(event, true), origin: { hub: 'hub', partition: '12' }, attempts: 3 };
+  const handling = dispatch(receivedMessage, { ...forever, ...(!isReplayed && { readAt }) });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await handling).toBe(true);
   await backends.close();

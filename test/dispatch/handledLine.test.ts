@@ -7,12 +7,12 @@ import type { Reply } from '../../src/protocol/reply.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf } from '../support/wiring.ts';
+import { receivedMessageOf } from '../support/wiring.ts';
 
 withFakeTimers();
 
 const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c-1' };
-const arrival = arrivalOf(hubEvent({ properties }));
+const receivedMessage = receivedMessageOf(hubEvent({ properties }));
 const { envelope } = createEnvelopeReader(messageLimits)('V2', properties, 'd1', 'e-1');
 const reply: Reply = {
   ...{ kind: 'notification', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1', properties: {}, body: '{}' },
@@ -22,14 +22,19 @@ const reply: Reply = {
 function lineOf(sent: number, dropped: number): Record<string, unknown> {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const course = createMessageRecords({ log, meter: noMeter }).begin(arrival, envelope, 'model.create', undefined);
+  const observation = createMessageRecords({ log, meter: noMeter }).begin(
+    receivedMessage,
+    envelope,
+    'model.create',
+    undefined,
+  );
   vi.advanceTimersByTime(5);
-  course.answers();
-  const replies = Array.from({ length: sent + dropped }, () => course.reply(reply));
+  observation.answers();
+  const replies = Array.from({ length: sent + dropped }, () => observation.reply(reply));
   vi.advanceTimersByTime(40);
   for (const [index, one] of replies.entries()) one.ended(index < sent ? 'delivered' : { dropped: 'queue_full' });
   vi.advanceTimersByTime(1_000); // parking
-  course.ended(undefined);
+  observation.ended(undefined);
   expect(lines).toHaveLength(1);
   return JSON.parse(lines[0] ?? '');
 }

@@ -5,7 +5,7 @@ import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { scriptedBackend } from '../support/scriptedBackend.ts';
-import { arrivalOf, forever, wire } from '../support/wiring.ts';
+import { forever, receivedMessageOf, wire } from '../support/wiring.ts';
 import { device } from '../support/world.ts';
 import { success as calls, event, failing, properties } from './support/creation.ts';
 
@@ -88,7 +88,7 @@ it('names that devices make up create no series: the metrics have no value that 
     const v2 = { ...texts, msgType: 'action', version: 2, action: name };
     const v1 = { ...texts, 'svc-messagetype': 'platformEvent', eventType: name };
     for (const sent of [v2, v1]) {
-      await dispatch(arrivalOf(hubEvent({ device: `${mark}-${name}`, properties: sent, body: mark })), forever);
+      await dispatch(receivedMessageOf(hubEvent({ device: `${mark}-${name}`, properties: sent, body: mark })), forever);
     }
   }
   await backends.close();

@@ -9,7 +9,7 @@ import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, forever, wire } from '../support/wiring.ts';
+import { forever, receivedMessageOf, wire } from '../support/wiring.ts';
 
 // Room for what a walk keeps until its replies have been handed over (A10).
 
@@ -66,7 +66,7 @@ function sync(
     body: { objectId: objectId(0), model, hierarchical: true },
   });
   const held: (number | undefined)[] = [];
-  const handled = dispatch(arrivalOf(event), {
+  const handled = dispatch(receivedMessageOf(event), {
     ...forever,
     charge: {
       ...forever.charge,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BackendName } from '../../src/backends/backends.ts';
-import { bytesToReserveFor, createArrivals, createRequirements } from '../../src/dispatch/recognition.ts';
+import { bytesToReserveFor, createDependencies, createReceivedMessages } from '../../src/dispatch/recognition.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { createMeter, summaryOf } from '../../src/observing/metrics.ts';
@@ -12,12 +12,12 @@ import { hubEvent, requestProperties } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';
 
 /** @param taps none when omitted */
-function arrivals(taps?: Taps) {
+function receivedMessages(taps?: Taps) {
   const lines: string[] = [];
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   return {
-    arrivalOf: createArrivals({ hub: 'hub', meter, log, ...(taps && { taps }) })('3'),
+    receivedMessageOf: createReceivedMessages({ hub: 'hub', meter, log, ...(taps && { taps }) })('3'),
     meter,
     counted: () => summaryOf(meter),
     logged: () => lines.map((line) => JSON.parse(line)),
@@ -29,9 +29,9 @@ const nothing = summaryOf(createMeter());
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
 it('a message for this service belongs to the device that the hub names', () => {
-  const { arrivalOf, meter, counted, logged } = arrivals();
+  const { receivedMessageOf, meter, counted, logged } = receivedMessages();
   const event = hubEvent({ properties: { ...ours, MsgType: 'action' } });
-  expect(arrivalOf(event, true)).toEqual({
+  expect(receivedMessageOf(event, true)).toEqual({
     ...{ event, generation: 'V2', deviceId: 'd1' },
     ...{ origin: { hub: 'hub', partition: '3' }, redelivered: true },
   });
@@ -40,8 +40,8 @@ it('a message for this service belongs to the device that the hub names', () => 
 });
 
 it('events that are not for this service are counted, and not logged', () => {
-  const { arrivalOf, counted, logged } = arrivals();
-  expect(arrivalOf(hubEvent({ properties: { temperature: 21 } }), false)).toBeUndefined();
+  const { receivedMessageOf, counted, logged } = receivedMessages();
+  expect(receivedMessageOf(hubEvent({ properties: { temperature: 21 } }), false)).toBeUndefined();
   expect([counted(), logged()]).toEqual([{ ...nothing, skipped: 1 }, []]);
 });
 
@@ -49,10 +49,10 @@ it('a tap on a device shows why its message is skipped', () => {
   const taps = createTaps();
   const told: TapEvent[] = [];
   taps.open({ device: 'd1', follow: (event) => told.push(event) });
-  const { arrivalOf } = arrivals(taps);
-  arrivalOf(hubEvent({ properties: { temperature: 21 } }), false);
-  arrivalOf({ ...hubEvent(), body: undecodedProperties }, false);
-  arrivalOf(hubEvent({ properties: ours }), false);
+  const { receivedMessageOf } = receivedMessages(taps);
+  receivedMessageOf(hubEvent({ properties: { temperature: 21 } }), false);
+  receivedMessageOf({ ...hubEvent(), body: undecodedProperties }, false);
+  receivedMessageOf(hubEvent({ properties: ours }), false);
   const place = { stage: 'skipped', device: 'd1', partition: '3', sequenceNumber: 7 };
   expect(told).toMatchObject([
     { ...place, why: expect.stringContaining('msgType') },
@@ -62,9 +62,9 @@ it('a tap on a device shows why its message is skipped', () => {
 });
 
 it('a message without a sender is skipped with a warning', () => {
-  const { arrivalOf, counted, logged } = arrivals();
+  const { receivedMessageOf, counted, logged } = receivedMessages();
   expect(
-    arrivalOf(hubEvent({ properties: ours, systemProperties: { 'iothub-connection-device-id': '' } }), false),
+    receivedMessageOf(hubEvent({ properties: ours, systemProperties: { 'iothub-connection-device-id': '' } }), false),
   ).toBeUndefined();
   expect(counted()).toEqual({ ...nothing, unattributed: 1 });
   expect(logged()).toMatchObject([{ level: 'warn', partition: '3', sequenceNumber: 7 }]);
@@ -73,9 +73,9 @@ it('a message without a sender is skipped with a warning', () => {
 it.each([{ properties: ours }, {}])(
   'an event whose properties cannot be decoded is skipped with a warning',
   (given) => {
-    const { arrivalOf, counted, logged } = arrivals();
+    const { receivedMessageOf, counted, logged } = receivedMessages();
     const event = { ...hubEvent(given), body: undecodedProperties };
-    expect(arrivalOf(event, false)).toBeUndefined();
+    expect(receivedMessageOf(event, false)).toBeUndefined();
     expect(counted()).toEqual({ ...nothing, undecodable: 1 });
     expect(logged()).toMatchObject([
       { level: 'warn', event: 'message.undecodable', partition: '3', sequenceNumber: 7, device: 'd1' },
@@ -84,8 +84,8 @@ it.each([{ properties: ours }, {}])(
 );
 
 it('an event of which nothing can be decoded is skipped with a warning', () => {
-  const { arrivalOf, counted, logged } = arrivals();
-  expect(arrivalOf({ body: undecodedProperties } as HubEvent, false)).toBeUndefined();
+  const { receivedMessageOf, counted, logged } = receivedMessages();
+  expect(receivedMessageOf({ body: undecodedProperties } as HubEvent, false)).toBeUndefined();
   expect(counted()).toEqual({ ...nothing, undecodable: 1 });
   expect(logged()).toMatchObject([{ level: 'warn', event: 'message.undecodable', partition: '3' }]);
 });
@@ -93,8 +93,8 @@ it('an event of which nothing can be decoded is skipped with a warning', () => {
 it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: 'action' }]])(
   'a message that is not for this service because of the case of a letter is counted, with a hint at debug: %j',
   (properties) => {
-    const { arrivalOf, counted, logged } = arrivals();
-    expect(arrivalOf(hubEvent({ properties }), false)).toBeUndefined();
+    const { receivedMessageOf, counted, logged } = receivedMessages();
+    expect(receivedMessageOf(hubEvent({ properties }), false)).toBeUndefined();
     expect(counted()).toEqual({ ...nothing, skipped: 1, misspellings: 1 });
     expect(logged()).toMatchObject([
       {
@@ -106,8 +106,10 @@ it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: '
 );
 
 it('a message for this service with a property name that begins with a question mark also has a hint', () => {
-  const { arrivalOf, counted, logged } = arrivals();
-  expect(arrivalOf(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false)).toMatchObject({ deviceId: 'd1' });
+  const { receivedMessageOf, counted, logged } = receivedMessages();
+  expect(receivedMessageOf(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false)).toMatchObject({
+    deviceId: 'd1',
+  });
   expect(counted()).toEqual({ ...nothing, misspellings: 1 });
   expect(logged()).toMatchObject([{ level: 'debug', hint: expect.stringContaining('begins with ?') }]);
 });
@@ -117,9 +119,9 @@ function setUp() {
   const out = new Set<BackendName>();
   const ready = (needs: readonly BackendName[]) =>
     needs.some((name) => out.has(name)) ? Promise.resolve(false) : undefined;
-  const requirementOf = createRequirements({ ready, isUp: (name) => !out.has(name) }, messageLimits);
+  const dependenciesOf = createDependencies({ ready, isUp: (name) => !out.has(name) }, messageLimits);
   const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
-    requirementOf({
+    dependenciesOf({
       event: hubEvent({ properties }),
       generation,
       deviceId: 'd1',
@@ -135,21 +137,21 @@ const never = new AbortController().signal;
 describe('the required backends of a message', () => {
   it.each(catalogue)('are those of its card: $name', ({ name, generation, needs }) => {
     const { out, of } = setUp();
-    const requirement = of(generation === 'V2' ? action(name) : { eventType: name }, generation);
+    const dependencies = of(generation === 'V2' ? action(name) : { eventType: name }, generation);
     for (const backend of ['informationModel', 'typeRegistry', 'principalManager'] as const) {
       out.clear();
-      expect(requirement?.isMet()).toBe(true);
+      expect(dependencies?.areAvailable()).toBe(true);
       out.add(backend);
-      expect(requirement?.isMet()).toBe(!needs.includes(backend));
+      expect(dependencies?.areAvailable()).toBe(!needs.includes(backend));
     }
   });
 
   it('can be awaited, with either result', async () => {
     const { out, of } = setUp();
-    const requirement = of(action('model.update'));
-    expect(await requirement?.met(never)).toBe(true);
+    const dependencies = of(action('model.update'));
+    expect(await dependencies?.met(never)).toBe(true);
     out.add('informationModel');
-    expect(await requirement?.met(never)).toBe(false);
+    expect(await dependencies?.met(never)).toBe(false);
   });
 
   it('are one shared object for equal requirements, so that messages begin in order', () => {
@@ -167,7 +169,7 @@ describe('the required backends of a message', () => {
   ])('are none for %s, which is answered even if all backends are out', (_, properties) => {
     const { out, of } = setUp();
     for (const name of ['informationModel', 'typeRegistry', 'principalManager'] as const) out.add(name);
-    expect(of(properties)?.isMet() ?? true).toBe(true);
+    expect(of(properties)?.areAvailable() ?? true).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Reply } from '../../src/protocol/reply.ts';
 import { resultCodes } from '../../src/protocol/vocabulary.ts';
 import { settingsOf } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
-import { arrivalOf, forever, wire } from '../support/wiring.ts';
+import { forever, receivedMessageOf, wire } from '../support/wiring.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 /** The service over the reference backends and their example world, without a hub: the same ids every time. */
@@ -28,7 +28,7 @@ async function startService() {
     /** @returns the replies, in order */
     async send(device: string, properties: Readonly<Record<string, string>>, body: string): Promise<Reply[]> {
       sequenceNumber += 1;
-      await dispatch(arrivalOf(hubEvent({ device, properties, body, sequenceNumber })), forever);
+      await dispatch(receivedMessageOf(hubEvent({ device, properties, body, sequenceNumber })), forever);
       return replies.splice(0);
     },
     async close() {

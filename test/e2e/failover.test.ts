@@ -115,8 +115,8 @@ it('no event is lost and none is handled twice when the hub fails over under loa
   await expect.poll(() => taken().length - handled().length, soon).toBe(0);
   expect(handled().toSorted()).toEqual(taken().toSorted());
   const ends = ['hub.failed_over', 'program.stopping', 'program.stopped', 'program.starting'];
-  const course = lines().flatMap(({ event }) => (ends.includes(String(event)) ? [event] : []));
-  expect(course.slice(1)).toEqual([...ends, ...ends, ...ends]);
+  const observation = lines().flatMap(({ event }) => (ends.includes(String(event)) ? [event] : []));
+  expect(observation.slice(1)).toEqual([...ends, ...ends, ...ends]);
   expect(linesOf('partition.gap')).toEqual([]);
   expect([sandbox.frontDoor?.process?.pid, await answers(sandbox.state.methods?.readyzUrl ?? '')]).toEqual([
     frontDoor,

@@ -28,7 +28,7 @@ it('A service that stood still makes no more calls for a message in progress, an
   expect((await device.next(120_000))?.properties['correlationId']).toBe('paused');
   await expect.poll(() => lines('handled')).toHaveLength(1);
   expect(lines('this process stood still')).toMatchObject([
-    { event: 'partitions.stood_still', standstillMs: expect.any(Number), partitions: expect.any(Array) },
+    { event: 'partitions.stood_still', processPauseMs: expect.any(Number), partitions: expect.any(Array) },
   ]);
   const traces = [...new Set(calls().map(({ headers }) => headers['traceparent']))];
   const methods = traces.map((trace) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createPace } from '../../src/engine/adaptiveLimit.ts';
+import { createAdaptiveLimit } from '../../src/engine/adaptiveLimit.ts';
 import { createBudget } from '../../src/engine/budget.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
@@ -9,8 +9,8 @@ withFakeTimers();
 
 /** @param busy share of each window in which the event loop is busy */
 function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): number => 0 } = {}) {
-  const pace = createPace({ least, most, inLine, measure: () => () => busy.share });
-  const budget = createBudget({ maxMessages: most, maxBytes: 1e6 }, undefined, pace);
+  const adaptiveLimit = createAdaptiveLimit({ least, most, inLine, measure: () => () => busy.share });
+  const budget = createBudget({ maxMessages: most, maxBytes: 1e6 }, undefined, adaptiveLimit);
   let begun = 0;
   const want = (messages: number) => {
     for (let n = 0; n < messages; n += 1) {
@@ -19,7 +19,7 @@ function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): num
       else void taking.then(() => (begun += 1));
     }
   };
-  return { pace, budget, want, begun: () => begun };
+  return { adaptiveLimit, budget, want, begun: () => begun };
 }
 
 const windows = (count: number) => vi.advanceTimersByTimeAsync(count * 100);
@@ -46,12 +46,12 @@ describe('messages in flight', () => {
 
   it.each([0.95, 0.97, 0.98])('keep their number between the two bounds, both included: %d', async (share) => {
     const busy = { share: 0.5 };
-    const { want, pace } = setUp(busy);
+    const { want, adaptiveLimit } = setUp(busy);
     want(30);
     await windows(2);
     busy.share = share;
     await windows(50);
-    expect(pace.messages()).toBe(9);
+    expect(adaptiveLimit.messages()).toBe(9);
   });
 
   it('keep their number while more than half of them wait for connections to backends', async () => {
@@ -67,45 +67,45 @@ describe('messages in flight', () => {
 
   it('become fewer when they keep the event loop busy, but never fewer than the minimum', async () => {
     const busy = { share: 0 };
-    const { pace, budget, want, begun } = setUp(busy);
+    const { adaptiveLimit, budget, want, begun } = setUp(busy);
     want(60);
     await windows(10);
-    expect([pace.messages(), begun()]).toEqual([20, 20]);
+    expect([adaptiveLimit.messages(), begun()]).toEqual([20, 20]);
     busy.share = 1;
     await windows(1);
-    expect(pace.messages()).toBe(18);
+    expect(adaptiveLimit.messages()).toBe(18);
     budget.all.give(1);
     await windows(0);
     expect(begun()).toBe(20); // nobody takes the place: there are 19 in flight, and 18 may be
     await windows(50);
-    expect(pace.messages()).toBe(4);
+    expect(adaptiveLimit.messages()).toBe(4);
   });
 
   it('keep their number while no other message waits', async () => {
-    const { pace, want } = setUp({ share: 0 });
+    const { adaptiveLimit, want } = setUp({ share: 0 });
     want(4);
     await windows(50);
-    expect(pace.messages()).toBe(4);
+    expect(adaptiveLimit.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('keep their number when one ends, or needs less memory, while no other waits', async () => {
-    const { pace, budget, want } = setUp({ share: 0 });
+    const { adaptiveLimit, budget, want } = setUp({ share: 0 });
     want(4);
     budget.all.shrink(0);
     budget.all.give(1);
     await windows(50);
-    expect(pace.messages()).toBe(4);
+    expect(adaptiveLimit.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('keep their number while one waits for bytes, since more messages would not help it', async () => {
-    const { pace, budget } = setUp({ share: 0 });
+    const { adaptiveLimit, budget } = setUp({ share: 0 });
     expect(budget.all.take(900_000)).toBeUndefined();
     expect(budget.all.take(200_000)).toBeInstanceOf(Promise);
     budget.all.shrink(1);
     await windows(50);
-    expect(pace.messages()).toBe(4);
+    expect(adaptiveLimit.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -119,7 +119,7 @@ describe('messages in flight', () => {
 
 it('the pace is measured on the event loop of the process', async () => {
   vi.useRealTimers();
-  const pace = createPace({ least: 2, most: 10, inLine: () => 0 });
-  await new Promise<void>((resolve) => pace.reached(resolve));
-  expect(pace.messages()).toBe(3); // it had nothing to do
+  const adaptiveLimit = createAdaptiveLimit({ least: 2, most: 10, inLine: () => 0 });
+  await new Promise<void>((resolve) => adaptiveLimit.reached(resolve));
+  expect(adaptiveLimit.messages()).toBe(3); // it had nothing to do
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createCheckpoints } from '../../src/engine/checkpointWriter.ts';
 import { encodeCompletion } from '../../src/engine/completionMap.ts';
-import type { Progress } from '../../src/engine/progressTracker.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 const everyMs = 5_000;
@@ -9,8 +9,8 @@ withFakeTimers();
 
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 
-function setUp(progress?: Progress, everyMessages = 10) {
-  const written: Progress[] = [];
+function setUp(progress?: Checkpoint, everyMessages = 10) {
+  const written: Checkpoint[] = [];
   const troubles: string[] = [];
   const checkpoints = createCheckpoints({
     progress,
@@ -27,7 +27,7 @@ function setUp(progress?: Progress, everyMessages = 10) {
 
 /** After position 10; each write ends when the test says so. */
 function setUpByHand() {
-  const written: Progress[] = [];
+  const written: Checkpoint[] = [];
   let settle: (result: boolean | Error) => void = () => {};
   const checkpoints = createCheckpoints({
     progress: { ...at(10), completed: '' },

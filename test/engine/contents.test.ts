@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Requirement } from '../../src/engine/lanes.ts';
+import type { Dependencies } from '../../src/engine/lanes.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { beginStep } from '../../src/observing/observation.ts';
@@ -44,9 +44,9 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 describe('the device state for operators', () => {
   it('has the oldest message, its step, and the number of messages', async () => {
     const { partition, stays, end } = await partitionWith('a1 a2 a3 b4');
-    const course = courseOf();
-    stays[0]?.begins?.(course);
-    const step = beginStep(course.open, 'call', 'replace object model', 'information model');
+    const observation = courseOf();
+    stays[0]?.begins?.(observation);
+    const step = beginStep(observation.open, 'call', 'replace object model', 'information model');
     step.waitsFor = 'answer';
     expect(partition.devices(undefined).map(({ device }) => device)).toEqual(['a', 'b']);
     expect(partition.devices('a')).toEqual([
@@ -83,12 +83,12 @@ describe('the device state for operators', () => {
   });
 
   it('shows the backends that it waits for', async () => {
-    const requirement: Requirement = {
+    const dependencies: Dependencies = {
       needs: ['informationModel'],
-      isMet: () => false,
+      areAvailable: () => false,
       met: () => new Promise(() => {}),
     };
-    const { partition } = await partitionWith('a1 a2', { requirementOf: () => requirement });
+    const { partition } = await partitionWith('a1 a2', { dependenciesOf: () => dependencies });
     expect(partition.devices('a')).toMatchObject([
       { messages: 2, state: 'waits for backends', needs: ['informationModel'] },
     ]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Budget, createBudget } from '../../src/engine/budget.ts';
 import { createPartition, type Partition } from '../../src/engine/partition.ts';
 import { hubEvent } from '../support/events.ts';
-import { arrivalOf, limits, usual } from './support/partitions.ts';
+import { limits, receivedMessageOf, usual } from './support/partitions.ts';
 
 // What one device or one partition can take from the others. Time is the test's own.
 
@@ -25,7 +25,7 @@ function setUp({ overall, maxMessages, hung = '' }: Given) {
   const partition = createPartition({
     ...usual,
     budget,
-    arrivalOf,
+    receivedMessageOf,
     async dispatch({ deviceId }) {
       most = Math.max(most, budget.inFlight().messages);
       await new Promise((resolve) => setTimeout(resolve, hung.includes(deviceId) ? deadlineMs : handlingMs));
@@ -110,7 +110,7 @@ it('large messages of many devices delay no small message, in memory or in the h
   const partition = createPartition({
     ...usual,
     budget: createBudget({ maxMessages: 100, maxBytes: 4 * large }),
-    arrivalOf,
+    receivedMessageOf,
     costOf: ({ properties }) => (properties?.['device'] === String(properties?.['device']).toUpperCase() ? large : 100),
     async dispatch({ deviceId }) {
       await new Promise((resolve) => setTimeout(resolve, deviceId === deviceId.toUpperCase() ? 5_000 : handlingMs));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPartition } from '../../src/engine/partition.ts';
-import type { Progress } from '../../src/engine/progressTracker.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../src/engine/rooms.ts';
 import { compactEvent, type HubEvent } from '../../src/protocol/event.ts';
 import { backlogLimits } from '../../src/settings/constants.ts';
@@ -8,7 +8,7 @@ import { partitionShare } from '../../src/settings/derived.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withOrderedTimers } from '../support/orderedTimers.ts';
-import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
+import { budgetOf, limits, receivedMessageOf, usual } from './support/partitions.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
 
@@ -21,20 +21,20 @@ const { pass } = withOrderedTimers();
 interface Given {
   /** How long a message of the flooding device takes, in milliseconds. */
   floodMs: number;
-  progress?: Progress | undefined;
+  progress?: Checkpoint | undefined;
 }
 
 /** The device `f` floods; all others are `others`. */
 function setUp({ floodMs, progress }: Given) {
   const handled = { others: [] as number[], f: [] as number[] };
-  const written: Progress[] = [];
+  const written: Checkpoint[] = [];
   let slowest = 0;
   const partition = createPartition({
     ...usual,
     budget: budgetOf(maxMessages),
     backlog: createBacklog(backlogLimits),
     progress,
-    arrivalOf: (event) => arrivalOf(compactEvent(event)),
+    receivedMessageOf: (event) => receivedMessageOf(compactEvent(event)),
     async dispatch({ event: { sequenceNumber, properties }, deviceId }) {
       await new Promise((resolve) => setTimeout(resolve, deviceId === 'f' ? floodMs : handlingMs));
       if (deviceId === 'f') handled.f.push(sequenceNumber);

@@ -44,7 +44,11 @@ describe('a tap on a device gets each message that was read', () => {
 
 describe('a tap on a device shows that a message waits', () => {
   const behind = (earlier: number) => ({ for: 'earlier messages of the device', earlier });
-  const patient = (given: object) => ({ isMet: () => false, met: () => new Promise<boolean>(() => {}), ...given });
+  const patient = (given: object) => ({
+    areAvailable: () => false,
+    met: () => new Promise<boolean>(() => {}),
+    ...given,
+  });
 
   it('in memory for earlier messages of its device', async () => {
     const { partition, told } = followed('waits');
@@ -67,7 +71,7 @@ describe('a tap on a device shows that a message waits', () => {
   });
 
   it('for a backend', async () => {
-    const { partition, told } = followed('waits', { requirementOf: () => patient({ needs: ['informationModel'] }) });
+    const { partition, told } = followed('waits', { dependenciesOf: () => patient({ needs: ['informationModel'] }) });
     await partition.admit(events('a1'));
     expect(told).toEqual([[1, { where: 'memory', for: 'a backend', earlier: 0, needs: ['informationModel'] }]]);
   });

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Progress } from '../../src/engine/progressTracker.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -46,7 +46,7 @@ it('a suspect of which only replies to other devices are left is not followed be
 
 it('a suspect that ends while the store fails is in the last checkpoint of the drain', async () => {
   let isOut = false;
-  const written: Progress[] = [];
+  const written: Checkpoint[] = [];
   const { partition, started, end } = partitionByHand({
     progress: noted('2 2 5 - -'),
     quarantine,

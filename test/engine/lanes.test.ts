@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
-import { createLanes, type Queued, type Requirement } from '../../src/engine/lanes.ts';
+import { createLanes, type Dependencies, type Queued } from '../../src/engine/lanes.ts';
 import { signal } from '../support/waiting.ts';
 import { backlogOf } from './support/partitions.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-const nothing: Requirement = { isMet: () => true, met: async () => true };
+const nothing: Dependencies = { areAvailable: () => true, met: async () => true };
 
 type Suspecting = NonNullable<Parameters<typeof createLanes>[0]['quarantine']>;
 
@@ -46,9 +46,9 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
     },
   });
   let sequenceNumber = 0;
-  const message = (name: string, requirement: Requirement): Given => {
+  const message = (name: string, dependencies: Dependencies): Given => {
     sequenceNumber += 1;
-    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, waitingBytes: 7, requirement };
+    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, waitingBytes: 7, dependencies };
   };
   return {
     lanes,
@@ -56,7 +56,7 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
     budget,
     shared,
     draining,
-    add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
+    add: (name: string, dependencies = nothing) => lanes.add(name[0] as string, message(name, dependencies)),
     async end(name: string) {
       ends.get(name)?.();
       await settle();
@@ -69,7 +69,7 @@ function backend() {
   let isThere = true;
   let waiting: (() => void)[] = [];
   return {
-    isMet: () => isThere,
+    areAvailable: () => isThere,
     met: (pointless: AbortSignal) =>
       new Promise<boolean>((resolve) => {
         pointless.addEventListener('abort', () => resolve(false));
@@ -320,7 +320,7 @@ it('the order of every device is kept in any interleaving (200 random sequences)
           },
         });
         for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
-          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, requirement: nothing });
+          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, dependencies: nothing });
         }
         while (devices.some((device) => lanes.length(device) > 0)) await settle();
         for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, events, partitionByHand, positions } from './support/partitions.ts';
+import { events, partitionByHand, positions, receivedMessageOf } from './support/partitions.ts';
 
 withFakeTimers();
 
@@ -9,9 +9,9 @@ describe('a fault of the service', () => {
   // Trap 9: whatever leaves the handler of the hub client stops the partition or skips the batch.
   it('with one event does not stop the partition: the event is skipped', async () => {
     const { partition, started, checkpoints, failures, end } = partitionByHand({
-      arrivalOf(event) {
+      receivedMessageOf(event) {
         if (event.sequenceNumber === 2) throw new Error('cannot be looked at');
-        return arrivalOf(event);
+        return receivedMessageOf(event);
       },
     });
     await partition.admit(events('a1 b2 c3'));
@@ -28,7 +28,7 @@ describe('a fault of the service', () => {
   it.each<[string, Parameters<typeof partitionByHand>[0], Partial<HubEvent>]>([
     ['whose time the hub has not stamped', {}, { enqueuedTimeUtc: undefined as never }],
     ['whose cost cannot be told', { costOf: (event) => failing(event, 1) }, {}],
-    ['whose backends cannot be told', { requirementOf: ({ event }) => failing(event, undefined) }, {}],
+    ['whose backends cannot be told', { dependenciesOf: ({ event }) => failing(event, undefined) }, {}],
     ['that cannot be followed', { publisherOf: ({ event }) => failing(event, undefined) }, {}],
   ])('with an event %s stops neither its batch nor those after it: the event is skipped', async (_, given, odd) => {
     const { partition, started, checkpoints, failures, budget, end } = partitionByHand(given);

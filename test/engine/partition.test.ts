@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
 import type { Gap } from '../../src/engine/partition.ts';
-import { knownRedeliveryHorizon, type Progress } from '../../src/engine/progressTracker.ts';
+import { type Checkpoint, knownRedeliveryHorizon } from '../../src/engine/progressTracker.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {
-  arrivalOf,
   budgetOf,
   events,
   limits,
   partitionByHand,
   partitionWith,
   positions,
+  receivedMessageOf,
 } from './support/partitions.ts';
 
 withFakeTimers();
@@ -55,9 +55,9 @@ describe('a partition', () => {
     const repeats: number[] = [];
     const { partition } = partitionByHand({
       redeliveryHorizon: knownRedeliveryHorizon(2),
-      arrivalOf(event, redelivered) {
+      receivedMessageOf(event, redelivered) {
         if (redelivered) repeats.push(event.sequenceNumber);
-        return arrivalOf(event);
+        return receivedMessageOf(event);
       },
     });
     await partition.admit(events('a1 b2 c3'));
@@ -90,7 +90,7 @@ describe('a partition', () => {
   });
 
   it('writes another checkpoint for messages that ended during the last write', async () => {
-    const written: Progress[] = [];
+    const written: Checkpoint[] = [];
     let answer: (ok: boolean) => void = () => {};
     const { partition, end } = partitionByHand({
       limits: { ...limits, everyMessages: 1 },
@@ -135,9 +135,9 @@ describe('a partition', () => {
     const read: (number | undefined)[] = [];
     const { partition, started, checkpoints, end } = partitionByHand({
       limits: { ...limits, everyMessages: 1 },
-      arrivalOf(event) {
+      receivedMessageOf(event) {
         read.push(event.sequenceNumber);
-        return event.body === undecodedProperties ? undefined : arrivalOf(event);
+        return event.body === undecodedProperties ? undefined : receivedMessageOf(event);
       },
       onGap: (gap) => void gaps.push(gap),
     });
@@ -249,7 +249,10 @@ describe('a message that waits for room in the budget', () => {
     let isUp = true;
     const { partition, started, end } = partitionByHand({
       budget: budgetOf(1),
-      requirementOf: ({ deviceId }) => ({ isMet: () => deviceId !== 'b' || isUp, met: () => new Promise(() => {}) }),
+      dependenciesOf: ({ deviceId }) => ({
+        areAvailable: () => deviceId !== 'b' || isUp,
+        met: () => new Promise(() => {}),
+      }),
     });
     void partition.admit(events('a1 b2 c3'));
     await vi.advanceTimersByTimeAsync(0);

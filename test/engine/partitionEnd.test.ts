@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
-import type { Progress } from '../../src/engine/progressTracker.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {
   backlogOf,
@@ -30,7 +30,7 @@ describe('the end of a partition', () => {
       return new Promise<boolean>(() => {});
     };
     const { stays } = await partitionWith('a1 b2', {
-      requirementOf: ({ deviceId }) => ({ isMet: () => deviceId === 'a', met: waiting }),
+      dependenciesOf: ({ deviceId }) => ({ areAvailable: () => deviceId === 'a', met: waiting }),
     });
     for (const signal of [...stays.map(({ ended }) => ended), ...signals])
       for (let message = 0; message < 30; message += 1) signal.addEventListener('abort', () => {});
@@ -136,8 +136,8 @@ describe('the end of a partition', () => {
 
   it('by draining retries the last checkpoint when the store fails, but not for ever', async () => {
     let failing = 3;
-    const written: Progress[] = [];
-    async function checkpoint(progress: Progress) {
+    const written: Checkpoint[] = [];
+    async function checkpoint(progress: Checkpoint) {
       failing -= 1;
       if (failing >= 0) throw new Error('disk full');
       written.push(progress);
@@ -206,7 +206,7 @@ describe('the end of a partition', () => {
 
   it('does not come when the store fails: the checkpoint is retried', async () => {
     let fails = true;
-    const written: Progress[] = [];
+    const written: Checkpoint[] = [];
     const { partition, failures, end } = partitionByHand({
       ...eachMessage,
       async checkpoint(progress) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/completionMap.ts';
 import {
+  type Checkpoint,
   createTracked,
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
-  type Progress,
 } from '../../src/engine/progressTracker.ts';
 import type { WorkHandle } from '../../src/engine/watermark.ts';
 
@@ -15,18 +15,18 @@ const runs = [
   { first: 20, last: 30 },
   { first: 40, last: 50 },
 ];
-const fresh: Progress = { ...at(10), completed: '' };
+const fresh: Checkpoint = { ...at(10), completed: '' };
 /** The session before had done 1 to 10, 20 to 30 and 40 to 50. */
-const withMap: Progress = { ...at(10), completed: encodeCompletion(10, runs) };
+const withMap: Checkpoint = { ...at(10), completed: encodeCompletion(10, runs) };
 
 /** What is done above the position, up to 60. */
-const doneAbove = ({ sequenceNumber, completed }: Progress) => {
+const doneAbove = ({ sequenceNumber, completed }: Checkpoint) => {
   const map = decodeCompletion(sequenceNumber, completed);
   return from(sequenceNumber + 1, 60).filter((one) => map !== undefined && isDone(map, one));
 };
 
 /** Takes steps such as `begin 11`, and returns what a snapshot then says. */
-function afterSteps(start: Progress | undefined, steps: string, tracked = createTracked(start)) {
+function afterSteps(start: Checkpoint | undefined, steps: string, tracked = createTracked(start)) {
   const begun = new Map<number, WorkHandle>();
   for (const step of steps.split(', ').filter((one) => one !== '')) {
     const [verb, number] = step.split(' ');

@@ -26,9 +26,9 @@ function setUp() {
   hub.append('0', hubEvent({ sequenceNumber: 0 }));
   const store = createMemoryStore();
   const written: (string | undefined)[] = [];
-  const writeProgress: typeof store.writeProgress = (reader, next) => {
+  const writeCheckpoint: typeof store.writeCheckpoint = (reader, next) => {
     written.push(next.note);
-    return store.writeProgress(reader, next);
+    return store.writeCheckpoint(reader, next);
   };
   let instances = 0;
 
@@ -46,7 +46,7 @@ function setUp() {
       answerMs: 250,
       drainMs: 200,
       balance: { expiryMs: 500, forceMs: 700 },
-      store: storeThrough({ ...store, ...through, writeProgress }, life.step),
+      store: storeThrough({ ...store, ...through, writeCheckpoint }, life.step),
       partition: () => ({
         ...usualOpened(6),
         dispatch: (_, { ended }) =>

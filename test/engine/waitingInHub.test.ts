@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
-import type { Requirement } from '../../src/engine/lanes.ts';
+import type { Dependencies } from '../../src/engine/lanes.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { events, fullBacklog, partitionByHand, partitionWith } from './support/partitions.ts';
 
@@ -12,17 +12,17 @@ function setUp() {
   let isUp = false;
   const watchers: (() => void)[] = [];
   let watched = 0;
-  const outage: Requirement = {
-    isMet: () => isUp,
+  const outage: Dependencies = {
+    areAvailable: () => isUp,
     met() {
       watched += 1;
       return new Promise((resolve) => watchers.push(() => resolve(true)));
     },
   };
-  const none: Requirement = { isMet: () => true, met: async () => true };
+  const none: Dependencies = { areAvailable: () => true, met: async () => true };
   const { partition, started, end } = partitionByHand({
     backlog: fullBacklog(),
-    requirementOf: ({ deviceId }) => (deviceId === 'a' ? outage : none),
+    dependenciesOf: ({ deviceId }) => (deviceId === 'a' ? outage : none),
   });
   return {
     partition,

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
 import { decodeCompletion, isDone } from '../../src/engine/completionMap.ts';
-import type { Requirement } from '../../src/engine/lanes.ts';
+import type { Dependencies } from '../../src/engine/lanes.ts';
 import { createPartition, type Partition } from '../../src/engine/partition.ts';
-import type { Progress } from '../../src/engine/progressTracker.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createBacklog } from '../../src/engine/rooms.ts';
 import { createLog } from '../../src/observing/log.ts';
@@ -68,10 +68,10 @@ function createBackends() {
   const there = new Set<Backend>(backends);
   let waiting: (() => void)[] = [];
   const requirements = new Map(
-    needs.map((some): [string, Requirement] => {
-      const isMet = () => some.every((one) => there.has(one));
+    needs.map((some): [string, Dependencies] => {
+      const areAvailable = () => some.every((one) => there.has(one));
       async function met(draining: AbortSignal) {
-        while (!isMet() && !draining.aborted) {
+        while (!areAvailable() && !draining.aborted) {
           await new Promise<void>((resolve) => {
             waiting.push(resolve);
             draining.addEventListener('abort', () => resolve());
@@ -79,12 +79,12 @@ function createBackends() {
         }
         return !draining.aborted;
       }
-      return [some.join(), { needs: some, isMet, met }];
+      return [some.join(), { needs: some, areAvailable, met }];
     }),
   );
   return {
-    isMet: (some: readonly Backend[]) => some.every((one) => there.has(one)),
-    requirementOf: (some: readonly Backend[]) => requirements.get(some.join()),
+    areAvailable: (some: readonly Backend[]) => some.every((one) => there.has(one)),
+    dependenciesOf: (some: readonly Backend[]) => requirements.get(some.join()),
     set(backend: Backend, isThere: boolean) {
       if (isThere) there.add(backend);
       else there.delete(backend);
@@ -110,12 +110,12 @@ interface Session {
 
 /** @param suspects sequence number up to which messages of each partition are suspects of unclean shutdowns; -1: none */
 function setUp(suspects: readonly number[]) {
-  const { isMet, requirementOf, set } = createBackends();
+  const { areAvailable, dependenciesOf, set } = createBackends();
   const backlog = createBacklog(limits);
   const overall = createBudget({ maxMessages: 4, maxBytes: 600_000 });
   const turnstile = createTurnstile();
   const hub: Sent[][] = suspects.map(() => []);
-  const written: Progress[] = suspects.map((upTo) => ({
+  const written: Checkpoint[] = suspects.map((upTo) => ({
     ...{ sequenceNumber: -1, offset: '-1', completed: '' },
     ...(upTo >= 0 && { note: `2 2 ${upTo} - -` }),
   }));
@@ -125,7 +125,7 @@ function setUp(suspects: readonly number[]) {
 
   function open(index: number): Session {
     const sentOf = ({ sequenceNumber }: HubEvent) => hub[index]?.[sequenceNumber] as Sent;
-    const progress = written[index] as Progress;
+    const progress = written[index] as Checkpoint;
     const budget = createBudget({ maxMessages: inFlight, maxBytes: 400_000 }, overall);
     const map = decodeCompletion(progress.sequenceNumber, progress.completed);
     const session: Session = {
@@ -137,8 +137,8 @@ function setUp(suspects: readonly number[]) {
         ...usual,
         ...{ budget, backlog, progress },
         costOf,
-        arrivalOf: (event) => ({ event, deviceId: sentOf(event).device }),
-        requirementOf: ({ event }) => requirementOf(sentOf(event).needs),
+        receivedMessageOf: (event) => ({ event, deviceId: sentOf(event).device }),
+        dependenciesOf: ({ event }) => dependenciesOf(sentOf(event).needs),
         async dispatch({ event: { sequenceNumber } }, { ended }) {
           session.started.push(sequenceNumber);
           const isHandled = await new Promise<boolean>((resolve) => {
@@ -196,7 +196,7 @@ function setUp(suspects: readonly number[]) {
   /** Whether the model has room for one more message. */
   function hasRoom(index: number, { event, device, needs }: Sent): boolean {
     const own = takenIn(index).filter((one) => one.device === device && !sessions[index]?.handled.has(seq(one)));
-    const backendsOf = own.length > 0 ? (heldIn(index).get(device) ?? []) : isMet(needs) ? [] : needs;
+    const backendsOf = own.length > 0 ? (heldIn(index).get(device) ?? []) : areAvailable(needs) ? [] : needs;
     const fits = ({ messages, bytes }: typeof none, most: typeof none) =>
       messages === 0 || (messages < most.messages && bytes + memoryWhileWaiting(event) <= most.bytes);
     return (
@@ -226,7 +226,7 @@ function setUp(suspects: readonly number[]) {
     const unfinished = takenIn(index).filter(isUnfinished);
     const heads = new Map(unfinished.toReversed().map((one) => [one.device, one]));
     const isFirst = ({ device }: Sent) => !begunLast.has(device);
-    const canBegin = (one: Sent) => isMet(one.needs) && !(seq(one) <= suspectsUpTo && isFirst(one));
+    const canBegin = (one: Sent) => areAvailable(one.needs) && !(seq(one) <= suspectsUpTo && isFirst(one));
     const canTake = ({ event }: Sent) => budget.of(costOf(event)).hasRoom(costOf(event));
     for (const one of heads.values()) {
       if (!hasStarted(session, one) && canBegin(one) && canTake(one)) yield `${seq(one)} could be in work`;

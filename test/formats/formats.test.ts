@@ -81,7 +81,7 @@ describe.each(versions)('%s', (version) => {
     const partition = createPartition({
       ...usual,
       ...{ budget: budgetOf(100), progress },
-      arrivalOf: (event) => ({ event, deviceId: `d${event.sequenceNumber % 3}` }),
+      receivedMessageOf: (event) => ({ event, deviceId: `d${event.sequenceNumber % 3}` }),
       async dispatch({ event }) {
         handled.push(event.sequenceNumber);
         return true;

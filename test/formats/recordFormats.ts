@@ -44,7 +44,7 @@ async function fill(store: CheckpointStore): Promise<void> {
   ] as const) {
     const claim = { partition: record.partition, owner: 'reader', epoch: record.epoch, wantedBy: '', wantedSince: 0 };
     const claimed = await store.change(undefined, { ...claim, renewedAt: Date.now() });
-    if (claimed === undefined || !(await store.writeProgress(claimed, progress)))
+    if (claimed === undefined || !(await store.writeCheckpoint(claimed, progress)))
       throw new Error('nothing was recorded');
     await store.change(claimed, { ...record, renewedAt: Date.now() });
   }

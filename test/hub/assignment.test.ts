@@ -6,7 +6,7 @@ import {
   type RedeliveryHorizon,
 } from '../../src/engine/progressTracker.ts';
 import { beginPartitionSession, type PartitionSession } from '../../src/hub/reading/assignment.ts';
-import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
+import { budgetOf, events, receivedMessageOf, usual } from '../engine/support/partitions.ts';
 import { claimed } from './support/claims.ts';
 import { silence } from './support/replying.ts';
 
@@ -26,7 +26,7 @@ interface Given {
  */
 function begin({ redeliveryHorizon = knownRedeliveryHorizon(-1), drainMs = 10, ...given }: Given = {}) {
   const { close = async () => {}, answer = async () => {} } = given;
-  const course: string[] = [];
+  const observation: string[] = [];
   let handlers: SubscriptionEventHandlers | undefined;
   const client = {
     subscribe(_partition: string, given: SubscriptionEventHandlers) {
@@ -34,7 +34,7 @@ function begin({ redeliveryHorizon = knownRedeliveryHorizon(-1), drainMs = 10, .
       return {
         isRunning: true,
         close() {
-          course.push('closes');
+          observation.push('closes');
           return close();
         },
       };
@@ -43,32 +43,32 @@ function begin({ redeliveryHorizon = knownRedeliveryHorizon(-1), drainMs = 10, .
   const session = beginPartitionSession(client, {
     ...usual,
     record: { ...claimed('me', 1), etag: 'e' },
-    ...{ redeliveryHorizon, arrivalOf, drainMs, budget: budgetOf(10) },
+    ...{ redeliveryHorizon, receivedMessageOf, drainMs, budget: budgetOf(10) },
     ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, lost() {}, failed() {}, heard() {} },
     log: {
       ...silence,
-      info: (fields: object, message: string) => course.push(`${message}: ${JSON.stringify(fields)}`),
-      warn: ({ err }: { err?: Error }, message: string) => course.push(`${message}: ${err?.message}`),
+      info: (fields: object, message: string) => observation.push(`${message}: ${JSON.stringify(fields)}`),
+      warn: ({ err }: { err?: Error }, message: string) => observation.push(`${message}: ${err?.message}`),
     },
-    gaps: { report() {}, close: () => void course.push('gaps') },
+    gaps: { report() {}, close: () => void observation.push('gaps') },
     async checkpoint() {
-      course.push('checkpoint');
+      observation.push('checkpoint');
       return true;
     },
     dispatch({ deviceId }, { ended }) {
-      ended.addEventListener('abort', () => course.push('revoked'));
+      ended.addEventListener('abort', () => observation.push('revoked'));
       return deviceId === 's' ? new Promise(() => {}) : Promise.resolve(true);
     },
-    releaseOwnership(begun) {
-      course.push(`gives back ${begun}`);
+    releaseLease(begun) {
+      observation.push(`gives back ${begun}`);
       return answer();
     },
-    ended: (reason) => void course.push(`ended: ${reason}`),
-    gone: () => void course.push('gone'),
+    ended: (reason) => void observation.push(`ended: ${reason}`),
+    gone: () => void observation.push('gone'),
   });
   return {
     session,
-    course,
+    observation,
     give: (text: string) => handlers?.processEvents(events(text) as never, undefined as never),
   };
 }
@@ -91,7 +91,7 @@ async function setUp() {
   const closing = settledByHand();
   const answering = settledByHand();
   let known: () => number | undefined = () => 7;
-  const { give, session, course } = begin({
+  const { give, session, observation } = begin({
     redeliveryHorizon: { ...knownRedeliveryHorizon(7), known: () => known() },
     close: () => closing.promise,
     answer: () => answering.promise,
@@ -111,7 +111,7 @@ async function setUp() {
     'owner answers': () => answering.resolve(),
     'store fails': () => answering.reject(new Error('disk full')),
   };
-  return { session, course, steps };
+  return { session, observation, steps };
 }
 
 describe('a session', () => {
@@ -174,13 +174,13 @@ describe('a session', () => {
       'revoked',
     ],
   ])('%s', async (_, given, expected, state) => {
-    const { session, course, steps } = await setUp();
+    const { session, observation, steps } = await setUp();
     expect(session.state()).toBe('reading');
     for (const step of given) {
       steps[step]();
       await new Promise(setImmediate);
     }
-    expect([course, session.state()]).toEqual([expected, state]);
+    expect([observation, session.state()]).toEqual([expected, state]);
   });
 
   it.each<[string, Step[], Step[]]>([
@@ -188,23 +188,23 @@ describe('a session', () => {
     ['revoked', ['lost'], ['closed']],
     ['revoked while it drains', ['release', 'lost'], ['closed', 'store fails']],
   ])('that is %s delays a release until that is over', async (_, before, after) => {
-    const { session, course, steps } = await setUp();
+    const { session, observation, steps } = await setUp();
     for (const step of before) steps[step]();
-    const releasing = session.release().then(() => course.push('waited'));
+    const releasing = session.release().then(() => observation.push('waited'));
     for (const step of after) steps[step]();
     await releasing;
-    expect(course.slice(-2)).toEqual(['gone', 'waited']);
+    expect(observation.slice(-2)).toEqual(['gone', 'waited']);
   });
 
   it.each<[string, boolean, string[]]>([
     ['reads', false, ['ended: lost', 'revoked', 'revoked', 'closes']],
     ['drains', true, ['closes', 'ended: lost', 'revoked', 'revoked']],
   ])('that is revoked while it %s aborts its messages at once', async (_, drains, expected) => {
-    const { session, course, give } = begin();
+    const { session, observation, give } = begin();
     await give('a1 s2');
     if (drains) void session.release();
     session.revoke('lost');
-    expect(course).toEqual(expected);
+    expect(observation).toEqual(expected);
     await session.release();
   });
 });
@@ -218,10 +218,10 @@ it.each([
 ])(
   'the newest message that may have begun, at the end of a session, is %s',
   async (_, redeliveryHorizon, text, begun) => {
-    const { session, course, give } = begin({ redeliveryHorizon });
+    const { session, observation, give } = begin({ redeliveryHorizon });
     if (text !== undefined) await give(text);
     await session.release();
-    expect(course).toContain(`gives back ${begun}`);
+    expect(observation).toContain(`gives back ${begun}`);
   },
 );
 
@@ -239,11 +239,11 @@ const ends: [how: string, end: (session: PartitionSession) => Promise<void>][] =
 it.each(ends)('A subscription that does not close costs no time beside messages: %s', async (_, end) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { session, course, give } = begin({ drainMs: 10_000, close: () => new Promise(() => {}) });
+  const { session, observation, give } = begin({ drainMs: 10_000, close: () => new Promise(() => {}) });
   await give('s1');
   let isOver = false;
   void end(session).then(() => (isOver = true));
-  expect(course).toContain('closes');
+  expect(observation).toContain('closes');
   await vi.advanceTimersByTimeAsync(10_999);
   expect(isOver).toBe(false);
   await vi.advanceTimersByTimeAsync(1);

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createTroubles } from '../../src/observing/log.ts';
-import type { Ownership } from '../../src/stores/checkpointStore.ts';
+import type { Lease } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { recordingLog } from '../support/observed.ts';
@@ -13,7 +13,7 @@ withFakeTimers();
 
 /** The sessions of an instance that owns partition 0, whose session reads. `course` tells what comes first, log or store. */
 async function setUp() {
-  const course: string[] = [];
+  const observation: string[] = [];
   const released: (number | undefined)[] = [];
   const begun: string[] = [];
   const memory = createMemoryStore();
@@ -21,19 +21,19 @@ async function setUp() {
     messages: 0,
     store: {
       ...memory,
-      writeProgress(reader, progress) {
-        course.push('checkpoint');
-        return memory.writeProgress(reader, progress);
+      writeCheckpoint(reader, progress) {
+        observation.push('checkpoint');
+        return memory.writeCheckpoint(reader, progress);
       },
     },
-    log: { ...silence, flush: () => void course.push('log') },
+    log: { ...silence, flush: () => void observation.push('log') },
     release: async (_, begun) => void released.push(begun),
     sessionBegins: (partition) => void begun.push(partition),
   });
-  return { hub, sessions, record: records[0] as Ownership, released, begun, course };
+  return { hub, sessions, record: records[0] as Lease, released, begun, observation };
 }
 
-it.each<[string, Partial<Ownership>]>([
+it.each<[string, Partial<Lease>]>([
   ['another instance owns the partition', { owner: 'other', epoch: 6 }],
   ['another instance has released the partition', { owner: '', epoch: 6 }],
   ['nobody owns the partition', { owner: '' }],
@@ -47,11 +47,11 @@ it.each<[string, Partial<Ownership>]>([
 });
 
 it('A checkpoint is written after pending log lines, so that each message that is not repeated has its line', async () => {
-  const { hub, sessions, course } = await setUp();
+  const { hub, sessions, observation } = await setUp();
   hub.append('0', hubEvent({ sequenceNumber: 1 }));
   await vi.advanceTimersByTimeAsync(2_000);
   await sessions.release('0');
-  expect(course).toEqual(['log', 'checkpoint']);
+  expect(observation).toEqual(['log', 'checkpoint']);
 });
 
 it('A checkpoint that is written again ends the trouble of one that was not', async () => {
@@ -59,9 +59,9 @@ it('A checkpoint that is written again ends the trouble of one that was not', as
   const allTroubles = createTroubles(log);
   const memory = createMemoryStore();
   let isOut = true;
-  const writeProgress: typeof memory.writeProgress = (...given) =>
-    isOut ? Promise.reject(new Error('the store is out')) : memory.writeProgress(...given);
-  const { hub } = await openSessions({ messages: 0, store: { ...memory, writeProgress }, allTroubles });
+  const writeCheckpoint: typeof memory.writeCheckpoint = (...given) =>
+    isOut ? Promise.reject(new Error('the store is out')) : memory.writeCheckpoint(...given);
+  const { hub } = await openSessions({ messages: 0, store: { ...memory, writeCheckpoint }, allTroubles });
   hub.append('0', hubEvent({ sequenceNumber: 1 }));
   await vi.advanceTimersByTimeAsync(6_000);
   expect(log.lines).toMatchObject([{ level: 'error', message: 'checkpoint not written' }]);
@@ -106,7 +106,7 @@ it('What a session leaves undone is known until its partition is read again', as
   await vi.advanceTimersByTimeAsync(3_000);
   const after = performance.now() + 1;
   expect([sessions.leftSince(0), sessions.leftSince(after)]).toEqual([3, 0]);
-  await sessions.open(records[0] as Ownership, undefined);
+  await sessions.open(records[0] as Lease, undefined);
   hub.append('0', hubEvent({ sequenceNumber: 3 }));
   await vi.advanceTimersByTimeAsync(0);
   expect(sessions.leftSince(0)).toBe(0);

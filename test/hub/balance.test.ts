@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { balanceLimits, decide } from '../../src/hub/reading/balance.ts';
-import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
-import type { Ownership } from '../../src/stores/checkpointStore.ts';
+import type { SeenLease } from '../../src/hub/reading/leases.ts';
+import type { Lease } from '../../src/stores/checkpointStore.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
-const owned = (partition: string, owner: string, more: Partial<Ownership> = {}): Ownership => ({
+const owned = (partition: string, owner: string, more: Partial<Lease> = {}): Lease => ({
   partition,
   owner,
   epoch: 1,
@@ -17,12 +17,12 @@ const owned = (partition: string, owner: string, more: Partial<Ownership> = {}):
   ...more,
 });
 /** Each letter owns the next partition; a dash is nobody. */
-const ownedBy = (owners: string, more: Readonly<Record<number, Partial<Ownership>>> = {}) =>
+const ownedBy = (owners: string, more: Readonly<Record<number, Partial<Lease>>> = {}) =>
   Array.from(owners, (owner, index) => owned(`${index}`, owner === '-' ? '' : owner, more[index]));
-const seen = (records: readonly Ownership[], now: number): SeenOwnership[] =>
+const seen = (records: readonly Lease[], now: number): SeenLease[] =>
   records.map((one) => ({ ...one, unrenewedMs: now - one.renewedAt, wantedMs: now - one.wantedSince }));
-const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, seen(records, now), limits);
-const names = (records: readonly Ownership[]) => records.map(({ partition }) => partition);
+const at = (me: string, records: Lease[], now = 100_000) => decide(me, partitions, seen(records, now), limits);
+const names = (records: readonly Lease[]) => records.map(({ partition }) => partition);
 
 it('a forced takeover comes neither before the owner’s expiry nor before its drain limit, for any settings', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 });
@@ -64,7 +64,7 @@ describe('sharing partitions', () => {
       owned('2', 'c'),
       owned('3', 'b'),
     ];
-    const withdrawn = (first: Ownership, ...others: Ownership[]) => names(at('b', [first, ...others]).withdraw);
+    const withdrawn = (first: Lease, ...others: Lease[]) => names(at('b', [first, ...others]).withdraw);
     expect(withdrawn(owned('0', 'a', byB), claimedByD, ofC, ofB)).toEqual(['0']);
     expect(withdrawn(owned('0', '', byB), claimedByD, ofC, ofB)).toEqual(['0']);
     expect(withdrawn(owned('0', 'a', byB), owned('1', 'a'), owned('2', 'a'), owned('3', 'a'))).toEqual([]);
@@ -122,7 +122,7 @@ describe('sharing partitions', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step, { minLength: 1, maxLength: 6 }), (count, steps) => {
         const ids = Array.from({ length: count }, (_, index) => String(index));
-        const records = new Map<string, Ownership>();
+        const records = new Map<string, Lease>();
         const alive = new Set<string>();
         let now = 1_000_000;
         const round = () => {

@@ -34,7 +34,7 @@ function enter(handled: string[]): Consumer {
     store: openStore(),
     partition: () => ({
       ...usualOpened(),
-      arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
+      receivedMessageOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         handled.push(textOf(event));
         return true;

@@ -44,7 +44,7 @@ beforeEach(() => {
     partition: () => ({
       ...usualOpened(),
       costOf: () => 1,
-      arrivalOf(event) {
+      receivedMessageOf(event) {
         seen.push(event);
         return event.body === undecodedProperties ? undefined : { event, deviceId: 'd1' };
       },

@@ -39,7 +39,7 @@ function read(
     store,
     partition: () => ({
       ...usualOpened(maxMessages),
-      arrivalOf(event, redelivered) {
+      receivedMessageOf(event, redelivered) {
         if (redelivered) repeats.push(textOf(event));
         return { event, deviceId: deviceOf(event) };
       },

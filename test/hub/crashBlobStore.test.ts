@@ -74,7 +74,7 @@ it('an instance that dies before or after any request leaves all confirmed chang
       });
       const place = `died ${last === 'hang' ? 'before' : 'after'} request ${request} of ${requests}`;
       const { nextOwner, record } = await expectNextOwner(told, place);
-      expect(await nextOwner.writeProgress(record, at(30)), place).toBe(true);
+      expect(await nextOwner.writeCheckpoint(record, at(30)), place).toBe(true);
       expect(await nextOwner.progress('0'), place).toEqual(at(30));
     }
   }
@@ -100,13 +100,13 @@ it.each(['before', 'after'])(
       });
       const place = `request ${late} of ${requests} was late`;
       const { nextOwner, record, found } = await expectNextOwner(told, place);
-      if (when === 'after') expect(await nextOwner.writeProgress(record, at(30)), place).toBe(true);
+      if (when === 'after') expect(await nextOwner.writeCheckpoint(record, at(30)), place).toBe(true);
       arrive();
       await life;
       // Where there was no checkpoint yet, the late one may become the first: it says what is done.
       if (when === 'after' || found)
         expect(await nextOwner.progress('0'), place).toEqual(when === 'after' ? at(30) : found);
-      expect(await nextOwner.writeProgress(record, at(31)), place).toBe(true);
+      expect(await nextOwner.writeCheckpoint(record, at(31)), place).toBe(true);
       expect(await nextOwner.progress('0'), place).toEqual(at(31));
       expect(await nextOwner.ownerships(), place).toMatchObject([{ owner: 'next', epoch: record.epoch }]);
     }

@@ -44,7 +44,7 @@ it('an instance that dies while it writes its file leaves the old or the new one
     if (found) expect(found, where).toEqual(at(sequenceNumber));
     expect(sequenceNumber, where).toBeGreaterThanOrEqual(told.written);
     expect(sequenceNumber, where).toBeLessThanOrEqual(told.given);
-    expect(await next.writeProgress(record, at(30)), where).toBe(true);
+    expect(await next.writeCheckpoint(record, at(30)), where).toBe(true);
     expect(await createFileStore(place, 'hub').progress('0'), where).toEqual(at(30));
     expect(readdirSync(place), where).toEqual(['hub.json']);
   }

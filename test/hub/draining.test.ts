@@ -116,7 +116,7 @@ it('a stop that takes longer than the ownership expiry keeps its partitions unti
       store,
       partition: () => ({
         ...usualOpened(10),
-        arrivalOf: (event) => ({ event, deviceId: String(event.sequenceNumber) }),
+        receivedMessageOf: (event) => ({ event, deviceId: String(event.sequenceNumber) }),
         async dispatch({ event }) {
           await new Promise((resolve) => setTimeout(resolve, 50_000));
           handled.push(`${name} ${event.sequenceNumber}`);

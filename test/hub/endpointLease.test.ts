@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createEndpointLease } from '../../src/hub/reading/foundEndpoint.ts';
-import { createOwnerships } from '../../src/hub/reading/leases.ts';
+import { createLeases } from '../../src/hub/reading/leases.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
@@ -17,8 +17,7 @@ type Place = { readonly namespace: string; readonly eventHub: string };
 it('in blobs, an endpoint is taken when no other instance owns a partition of the one before, or by force', async () => {
   const take = createEndpointLease({
     records: storeAt('hub.example', 'hub'),
-    ownershipsAt: async ({ namespace, eventHub }) =>
-      createOwnerships(storeAt(namespace, eventHub), 'me', 20_000, 10_000),
+    ownershipsAt: async ({ namespace, eventHub }) => createLeases(storeAt(namespace, eventHub), 'me', 20_000, 10_000),
     expiryMs: 30_000,
   });
   await takeOver(storeAt(east.namespace, east.eventHub), 'other');

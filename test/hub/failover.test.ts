@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { balanceLimits } from '../../src/hub/reading/balance.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createEndpointLease, readFoundEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
-import { createOwnerships } from '../../src/hub/reading/leases.ts';
+import { createLeases } from '../../src/hub/reading/leases.ts';
 import type { Log } from '../../src/observing/log.ts';
 import { failover } from '../../src/settings/constants.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
@@ -50,7 +50,10 @@ function setUp() {
         ...{ instance, access: name, store, drainMs, roundMs: 5_000, balance: balanceLimits(expiryMs, drainMs) },
         partition: () => ({
           ...usualOpened(1_000),
-          arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
+          receivedMessageOf: (event) => ({
+            event,
+            deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+          }),
           async dispatch({ deviceId, event: { sequenceNumber } }, { ended }) {
             const isLeft = new Promise((resolve) => ended.addEventListener('abort', resolve));
             if (deviceId === 'busy') await Promise.race([isBusyOver, isLeft]);
@@ -63,7 +66,7 @@ function setUp() {
       lookUp: async () => ({ namespace: hub.host, eventHub: hub.names.name }),
       take: createEndpointLease({
         ...{ records, expiryMs },
-        ownershipsAt: async (endpoint) => createOwnerships(placeOf(endpoint).store, instance, 20_000, expiryMs / 3),
+        ownershipsAt: async (endpoint) => createLeases(placeOf(endpoint).store, instance, 20_000, expiryMs / 3),
       }),
       open: async (endpoint) => consumerAt(placeOf(endpoint)),
       moved() {

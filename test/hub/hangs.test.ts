@@ -10,7 +10,7 @@ import { budgetOf, usual } from '../engine/support/partitions.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, wire } from '../support/wiring.ts';
+import { receivedMessageOf, wire } from '../support/wiring.ts';
 import { v2 } from './support/messages.ts';
 import { senderOver, untold } from './support/replying.ts';
 
@@ -70,10 +70,10 @@ function setUp(hanging: Hanging) {
   const partition = createPartition({
     ...usual,
     budget: budgetOf(1),
-    arrivalOf: (event) => arrivalOf(event),
-    async dispatch(arrival, context) {
-      const isHandled = await dispatch(arrival, context);
-      if (isHandled) handled.push(arrival.event.sequenceNumber);
+    receivedMessageOf: (event) => receivedMessageOf(event),
+    async dispatch(receivedMessage, context) {
+      const isHandled = await dispatch(receivedMessage, context);
+      if (isHandled) handled.push(receivedMessage.event.sequenceNumber);
       return isHandled;
     },
   });

@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createOwnerships } from '../../src/hub/reading/leases.ts';
-import type { CheckpointStore, Ownership } from '../../src/stores/checkpointStore.ts';
+import { createLeases } from '../../src/hub/reading/leases.ts';
+import type { CheckpointStore, Lease } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 
-const open = (store: CheckpointStore, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
+const open = (store: CheckpointStore, me = 'me') => createLeases(store, me, 20_000, 10_000);
 
 /** Partition 0 in a store, which `owner` has claimed. */
 async function claimedBy(owner: string, store: CheckpointStore = createMemoryStore()) {
   const own = open(store, owner);
-  const record = (await own.claim('0', undefined)) as Ownership;
+  const record = (await own.claim('0', undefined)) as Lease;
   return { store, record, own, mine: open(store) };
 }
 
@@ -157,7 +157,7 @@ it('The wait for a request begins at the read that finds it, and again for anoth
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await look()).toMatchObject([{ wantedBy: 'me', wantedMs: 3_000, unrenewedMs: 3_000 }]);
   const [asked] = await store.ownerships();
-  await open(store, 'another').ask(asked as Ownership);
+  await open(store, 'another').ask(asked as Lease);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await look()).toMatchObject([{ wantedBy: 'another', wantedMs: 1_000, unrenewedMs: 4_000 }]);
 });

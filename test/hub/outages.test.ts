@@ -8,7 +8,7 @@ import { usual } from '../engine/support/partitions.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf, wire } from '../support/wiring.ts';
+import { receivedMessageOf, wire } from '../support/wiring.ts';
 
 withFakeTimers();
 
@@ -57,7 +57,7 @@ async function underLoad(fault: Fault) {
   const partition = createPartition({
     ...usual,
     budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }),
-    arrivalOf,
+    receivedMessageOf,
     dispatch,
     async checkpoint({ sequenceNumber }) {
       finished = sequenceNumber;

@@ -33,7 +33,7 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
     partition: () => ({
       ...usualOpened(maxMessages),
       limits: { everyMessages: 1, everyMs: 200 },
-      arrivalOf: (event) => ({ event, deviceId: textOf(event).split('-')[0] ?? '' }),
+      receivedMessageOf: (event) => ({ event, deviceId: textOf(event).split('-')[0] ?? '' }),
       async dispatch({ event }) {
         if (!textOf(event).startsWith(name)) return true;
         begun.push(event);
@@ -91,7 +91,7 @@ describe('the state of a partition', () => {
     const store = createMemoryStore();
     read('three', 'nothing', 100, {
       ...store,
-      writeProgress: (...given) => (isDown ? Promise.reject(new Error('down')) : store.writeProgress(...given)),
+      writeCheckpoint: (...given) => (isDown ? Promise.reject(new Error('down')) : store.writeCheckpoint(...given)),
     });
     await send('done-1');
     await expect.poll(() => state()?.checkpoint.failures).toBeGreaterThan(1);

@@ -7,26 +7,26 @@ const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 /** A hub and a clock that stands still but when somebody waits. */
 function setUp(ceiling = Number.POSITIVE_INFINITY) {
   let time = 1_000_000;
-  const pace = createRateLimit(ceiling, 10_000, () => time);
+  const adaptiveLimit = createRateLimit(ceiling, 10_000, () => time);
 
   /** Sends to a hub that refuses what is over its rate at once. */
   function toHubThatRefuses(perSecond: number, seconds: number) {
     const end = time + seconds * 1000;
     let [room, at, taken, refused] = [Math.max(1, perSecond), time, 0, 0];
     while (time < end) {
-      const ms = pace.waitMs(0);
+      const ms = adaptiveLimit.waitMs(0);
       if (ms > 0) {
         time += ms;
         continue;
       }
       room = Math.min(Math.max(1, perSecond), room + ((time - at) / 1000) * perSecond);
       at = time;
-      pace.began();
+      adaptiveLimit.began();
       const isTaken = room >= 1;
       if (isTaken) room -= 1;
       const began = time;
       time += 1;
-      pace.settled(began, isTaken ? undefined : throttled);
+      adaptiveLimit.settled(began, isTaken ? undefined : throttled);
       if (isTaken) taken += 1;
       else refused += 1;
     }
@@ -41,13 +41,13 @@ function setUp(ceiling = Number.POSITIVE_INFINITY) {
     while (time < end) {
       for (let first = flying[0]; first !== undefined && first.settles <= time; first = flying[0]) {
         flying.shift();
-        pace.settled(first.began, undefined);
+        adaptiveLimit.settled(first.began, undefined);
         taken += 1;
         longest = Math.max(longest, time - first.began);
       }
-      const ms = flying.length < mostInFlight ? pace.waitMs(flying.length) : Number.POSITIVE_INFINITY;
+      const ms = flying.length < mostInFlight ? adaptiveLimit.waitMs(flying.length) : Number.POSITIVE_INFINITY;
       if (ms === 0) {
-        pace.began();
+        adaptiveLimit.began();
         free = Math.max(free, time) + 1000 / perSecond;
         flying.push({ began: time, settles: free });
       } else time = Math.min(time + ms, flying[0]?.settles ?? Number.POSITIVE_INFINITY);
@@ -55,7 +55,7 @@ function setUp(ceiling = Number.POSITIVE_INFINITY) {
     return { taken: taken / seconds, longestSeconds: longest / 1000 };
   }
 
-  return { pace, toHubThatRefuses, toHubThatHoldsBack, pass: (ms: number) => (time += ms) };
+  return { adaptiveLimit, toHubThatRefuses, toHubThatHoldsBack, pass: (ms: number) => (time += ms) };
 }
 
 describe('after a cut the pace', () => {
@@ -63,11 +63,11 @@ describe('after a cut the pace', () => {
 
   /** The hub has accepted so many replies in one second before it throttles one. */
   function cutAfter(accepted: number, thenMs = 0) {
-    const { pace, pass } = setUp();
-    for (let sent = 0; sent < accepted; sent += 1) pace.settled(pass(0), undefined);
+    const { adaptiveLimit, pass } = setUp();
+    for (let sent = 0; sent < accepted; sent += 1) adaptiveLimit.settled(pass(0), undefined);
     const sentAt = pass(thenMs);
-    pace.settled(sentAt, throttled);
-    return { pace, pass, cutAt: sentAt };
+    adaptiveLimit.settled(sentAt, throttled);
+    return { adaptiveLimit, pass, cutAt: sentAt };
   }
 
   it.each([
@@ -79,9 +79,9 @@ describe('after a cut the pace', () => {
   ])(
     'is after %d seconds %d replies a second: it grows slowly, then doubles every ten seconds',
     (seconds, perSecond) => {
-      const { pace, pass } = cutAfter(100);
+      const { adaptiveLimit, pass } = cutAfter(100);
       pass(seconds * 1_000);
-      expect(pace.perSecond()).toBeCloseTo(perSecond, 1);
+      expect(adaptiveLimit.perSecond()).toBeCloseTo(perSecond, 1);
     },
   );
 
@@ -89,21 +89,21 @@ describe('after a cut the pace', () => {
     [9_000, 70],
     [10_000, 0.5],
   ])('is what the hub has accepted in one of the last ten seconds: %d ms later it is %d', (ms, perSecond) =>
-    expect(cutAfter(100, ms).pace.perSecond()).toBe(perSecond),
+    expect(cutAfter(100, ms).adaptiveLimit.perSecond()).toBe(perSecond),
   );
 
   it('is cut again from the rate that it had, however much the hub accepted before', () => {
-    const { pace, pass } = cutAfter(100);
-    pace.settled(pass(1_000), throttled);
-    expect(pace.perSecond()).toBeCloseTo(0.7 * 70 * 1.03, 6);
+    const { adaptiveLimit, pass } = cutAfter(100);
+    adaptiveLimit.settled(pass(1_000), throttled);
+    expect(adaptiveLimit.perSecond()).toBeCloseTo(0.7 * 70 * 1.03, 6);
   });
 
   it('is not cut again by a send that began before the cut, which only delays its growth', () => {
-    const { pace, pass, cutAt } = cutAfter(100);
+    const { adaptiveLimit, pass, cutAt } = cutAfter(100);
     pass(10_000);
-    expect(pace.perSecond()).toBeCloseTo(91, 6);
-    pace.settled(cutAt, throttled);
-    expect(pace.perSecond()).toBe(70);
+    expect(adaptiveLimit.perSecond()).toBeCloseTo(91, 6);
+    adaptiveLimit.settled(cutAt, throttled);
+    expect(adaptiveLimit.perSecond()).toBe(70);
   });
 
   it.each<[cut: boolean, ms: number, what: string, refusal: SendRefusal | undefined]>([
@@ -112,11 +112,11 @@ describe('after a cut the pace', () => {
     [false, 5_001, 'refused for a full queue', hub('later', 'queue_full')],
     [false, 5_001, 'lost with the connection', hub('connection', 'hub_unavailable')],
   ])('was %j for a reply that is after %d ms %s', (isCut, ms, _, refusal) => {
-    const { pace, pass } = setUp();
+    const { adaptiveLimit, pass } = setUp();
     const sentAt = pass(0);
     pass(ms);
-    pace.settled(sentAt, refusal);
-    expect(pace.perSecond() !== undefined).toBe(isCut);
+    adaptiveLimit.settled(sentAt, refusal);
+    expect(adaptiveLimit.perSecond() !== undefined).toBe(isCut);
   });
 });
 
@@ -158,48 +158,49 @@ describe('the pace of replies', () => {
   });
 
   it('stays near the hub’s rate when the hub pauses briefly', () => {
-    const { pace, pass } = setUp();
+    const { adaptiveLimit, pass } = setUp();
     let began = 1_000_000;
     for (let sent = 0; sent < 500; sent += 1) {
-      pace.began();
-      pace.settled(began, undefined);
+      adaptiveLimit.began();
+      adaptiveLimit.settled(began, undefined);
       pass(10);
       began += 10;
     }
-    pace.began();
+    adaptiveLimit.began();
     pass(6_000);
-    pace.settled(began, undefined);
+    adaptiveLimit.settled(began, undefined);
     pass(1_000);
-    for (let sent = 0; sent < 70; sent += 1) pace.began();
-    expect(pace.waitMs(0)).toBeLessThan(1_000);
+    for (let sent = 0; sent < 70; sent += 1) adaptiveLimit.began();
+    expect(adaptiveLimit.waitMs(0)).toBeLessThan(1_000);
   });
 
   it('falls to the minimum when the hub has recently accepted nothing, however much it refused', () => {
-    const { pace } = setUp();
-    for (let sent = 0; sent < 100; sent += 1) pace.began();
-    for (let sent = 0; sent < 99; sent += 1) pace.settled(999_999, { kind: 'never', reason: 'unknown_device' });
-    pace.settled(999_999, throttled);
-    expect(pace.perSecond()).toBe(0.5);
+    const { adaptiveLimit } = setUp();
+    for (let sent = 0; sent < 100; sent += 1) adaptiveLimit.began();
+    for (let sent = 0; sent < 99; sent += 1)
+      adaptiveLimit.settled(999_999, { kind: 'never', reason: 'unknown_device' });
+    adaptiveLimit.settled(999_999, throttled);
+    expect(adaptiveLimit.perSecond()).toBe(0.5);
   });
 
   it('is cut to what the hub has settled, refusals of single full queues included', () => {
-    const { pace } = setUp();
-    for (let sent = 0; sent < 10; sent += 1) pace.settled(999_999, undefined);
-    for (let sent = 0; sent < 90; sent += 1) pace.settled(999_999, { kind: 'later', reason: 'queue_full' });
-    pace.settled(999_999, throttled);
-    expect(pace.perSecond()).toBe(70);
+    const { adaptiveLimit } = setUp();
+    for (let sent = 0; sent < 10; sent += 1) adaptiveLimit.settled(999_999, undefined);
+    for (let sent = 0; sent < 90; sent += 1) adaptiveLimit.settled(999_999, { kind: 'later', reason: 'queue_full' });
+    adaptiveLimit.settled(999_999, throttled);
+    expect(adaptiveLimit.perSecond()).toBe(70);
   });
 
   it('has no limit again after a time without refusals', () => {
-    const { pace, pass } = setUp();
-    pace.began();
-    pace.settled(1_000_000, throttled);
+    const { adaptiveLimit, pass } = setUp();
+    adaptiveLimit.began();
+    adaptiveLimit.settled(1_000_000, throttled);
     pass(1);
-    pace.began();
-    expect(pace.waitMs(0)).toBeGreaterThan(1_000);
+    adaptiveLimit.began();
+    expect(adaptiveLimit.waitMs(0)).toBeGreaterThan(1_000);
     pass(24 * 3_600_000);
-    for (let sent = 0; sent < 100; sent += 1) pace.began();
-    expect(pace.waitMs(0)).toBe(0);
+    for (let sent = 0; sent < 100; sent += 1) adaptiveLimit.began();
+    expect(adaptiveLimit.waitMs(0)).toBe(0);
   });
 
   it.each<[what: string, refusal: SendRefusal | undefined, waitMs: number]>([
@@ -209,25 +210,25 @@ describe('the pace of replies', () => {
     ['lifted by a full queue', { kind: 'later', reason: 'queue_full' }, 0],
     ['lifted by an unknown device', { kind: 'never', reason: 'unknown_device' }, 0],
   ])('that is paused by a used-up quota is %s', (_, refusal, waitMs) => {
-    const { pace, pass } = setUp();
+    const { adaptiveLimit, pass } = setUp();
     const began = pass(0);
-    pace.settled(began, { kind: 'hub', reason: 'quota' });
+    adaptiveLimit.settled(began, { kind: 'hub', reason: 'quota' });
     pass(10_000);
-    pace.settled(began, refusal);
-    expect(pace.waitMs(0)).toBe(waitMs);
-    expect(pace.perSecond() === 0).toBe(waitMs > 0);
+    adaptiveLimit.settled(began, refusal);
+    expect(adaptiveLimit.waitMs(0)).toBe(waitMs);
+    expect(adaptiveLimit.perSecond() === 0).toBe(waitMs > 0);
   });
 
   it('is reduced once for all replies in progress', () => {
-    const { pace, pass } = setUp();
-    for (let sent = 0; sent < 100; sent += 1) pace.began();
+    const { adaptiveLimit, pass } = setUp();
+    for (let sent = 0; sent < 100; sent += 1) adaptiveLimit.began();
     pass(1_000);
-    for (let sent = 0; sent < 50; sent += 1) pace.settled(1_000_000, undefined);
-    for (let sent = 0; sent < 50; sent += 1) pace.settled(1_000_000, throttled);
-    expect(pace.perSecond()).toBe(35);
-    for (let sent = 0; sent < 10; sent += 1) pace.began();
-    expect(pace.waitMs(0)).toBeCloseTo(10_000 / 35 - 100, 6); // sends may begin early by a tenth of a second
-    expect(pace.waitMs(69)).toBeCloseTo(10_000 / 35 - 100, 6);
-    expect(pace.waitMs(70)).toBe(Number.POSITIVE_INFINITY); // the sends of two seconds
+    for (let sent = 0; sent < 50; sent += 1) adaptiveLimit.settled(1_000_000, undefined);
+    for (let sent = 0; sent < 50; sent += 1) adaptiveLimit.settled(1_000_000, throttled);
+    expect(adaptiveLimit.perSecond()).toBe(35);
+    for (let sent = 0; sent < 10; sent += 1) adaptiveLimit.began();
+    expect(adaptiveLimit.waitMs(0)).toBeCloseTo(10_000 / 35 - 100, 6); // sends may begin early by a tenth of a second
+    expect(adaptiveLimit.waitMs(69)).toBeCloseTo(10_000 / 35 - 100, 6);
+    expect(adaptiveLimit.waitMs(70)).toBe(Number.POSITIVE_INFINITY); // the sends of two seconds
   });
 });

@@ -49,11 +49,11 @@ it('a session that cannot be released is counted as such', async () => {
 });
 
 it('a checkpoint that cannot be written is counted as failed', async () => {
-  const { counted } = await setUp({ writeProgress: () => Promise.reject(new Error('no store')) });
+  const { counted } = await setUp({ writeCheckpoint: () => Promise.reject(new Error('no store')) });
   expect(counted()).toMatchObject({ ended: {}, checkpoints: { failed: 1 } });
 });
 it('a checkpoint that is refused is counted, and the session as lost', async () => {
-  const { counted } = await setUp({ writeProgress: async () => false });
+  const { counted } = await setUp({ writeCheckpoint: async () => false });
   expect(counted()).toMatchObject({ ended: { lost: 1 }, checkpoints: { refused: 1 } });
 });
 
@@ -63,7 +63,7 @@ it('the isolated runs of suspects are counted by their end', async () => {
     ...usual,
     ...{ budget: budgetOf(10), limits },
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
-    arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+    receivedMessageOf: (event) => ({ event, deviceId: 'd1' }),
     dispatch: async () => true,
     quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: silence, meter },
   });

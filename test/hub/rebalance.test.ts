@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { PartitionSession, SessionState } from '../../src/hub/reading/assignment.ts';
-import type { SeenOwnership } from '../../src/hub/reading/leases.ts';
+import type { SeenLease } from '../../src/hub/reading/leases.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createRounds } from '../../src/hub/reading/rebalance.ts';
 import { StoreFailure } from '../../src/observing/storeFailure.ts';
@@ -12,14 +12,14 @@ withFakeTimers();
 
 const roundMs = 5_000;
 const refusal = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
-const seen = (partition: string, owner: string): SeenOwnership => ({
+const seen = (partition: string, owner: string): SeenLease => ({
   ...claimed(owner, 1, partition),
   ...{ etag: 'e', unrenewedMs: 0, wantedMs: 0 },
 });
 
 /** The rounds of `me` over these records. `course` has what they ask of the sessions and of the store, in order. */
-function setUp(records: readonly SeenOwnership[]) {
-  const course: string[] = [];
+function setUp(records: readonly SeenLease[]) {
+  const observation: string[] = [];
   const states = new Map<string, SessionState>();
   const troubles: string[] = [];
   const failing = new Set<string>();
@@ -27,7 +27,7 @@ function setUp(records: readonly SeenOwnership[]) {
   let renewal = Promise.resolve();
   let failure: Error | undefined;
   const does = async (what: string, { partition }: { readonly partition: string }) => {
-    course.push(`${what} ${partition}`);
+    observation.push(`${what} ${partition}`);
     if (failing.has(`${what} ${partition}`)) throw new Error('no store');
   };
   const sessionsIn = (...some: readonly SessionState[]) =>
@@ -73,10 +73,10 @@ function setUp(records: readonly SeenOwnership[]) {
       clear: (source) => void troubles.push(`clear ${source}`),
     },
     watch() {},
-    failedIdle: () => void course.push('idle'),
+    failedIdle: () => void observation.push('idle'),
   });
   return {
-    ...{ rounds, course, states, troubles, failing, readingTroubles },
+    ...{ rounds, observation, states, troubles, failing, readingTroubles },
     renewalLasts(until: Promise<void>) {
       renewal = until;
     },
@@ -88,18 +88,18 @@ function setUp(records: readonly SeenOwnership[]) {
 
 describe('a round', () => {
   it('opens what is owned and not read, and claims and opens what nobody owns', async () => {
-    const { rounds, course } = setUp([seen('0', 'me')]);
+    const { rounds, observation } = setUp([seen('0', 'me')]);
     await rounds.run();
-    expect(course.toSorted()).toEqual(['claim 1', 'open 0', 'open 1', 'renew 0']);
+    expect(observation.toSorted()).toEqual(['claim 1', 'open 0', 'open 1', 'renew 0']);
     expect(rounds.last()).toMatchObject({ owned: ['0', '1'], storeTrouble: undefined });
   });
 
   it('awaits what it asks for, from then on until it has it', async () => {
     const records = [seen('0', 'other'), seen('1', 'other')];
-    const { rounds, course } = setUp(records);
+    const { rounds, observation } = setUp(records);
     await rounds.run();
-    expect([course.length, course[0]?.split(' ')[0], rounds.last().isAwaiting]).toEqual([1, 'ask', true]);
-    const asked = course[0]?.at(-1) ?? '';
+    expect([observation.length, observation[0]?.split(' ')[0], rounds.last().isAwaiting]).toEqual([1, 'ask', true]);
+    const asked = observation[0]?.at(-1) ?? '';
     records.splice(Number(asked), 1, { ...seen(asked, 'other'), wantedBy: 'me', wantedMs: 1 });
     await rounds.run();
     expect(rounds.last().isAwaiting).toBe(true);
@@ -110,15 +110,15 @@ describe('a round', () => {
 
   it('does not claim a partition whose session has not ended here', async () => {
     for (const state of ['revoked', 'draining'] as const) {
-      const { rounds, course, states } = setUp([seen('0', 'me'), seen('1', '')]);
+      const { rounds, observation, states } = setUp([seen('0', 'me'), seen('1', '')]);
       states.set('0', 'reading').set('1', state);
       await rounds.run();
-      expect(course).toEqual(['renew 0']);
+      expect(observation).toEqual(['renew 0']);
     }
   });
 
   it('does not open again what is released while it renews', async () => {
-    const { rounds, course, states, renewalLasts } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    const { rounds, observation, states, renewalLasts } = setUp([seen('0', 'me'), seen('1', 'me')]);
     states.set('0', 'draining').set('1', 'reading');
     const { given, give } = signal();
     renewalLasts(given);
@@ -127,16 +127,16 @@ describe('a round', () => {
     states.delete('0');
     give();
     await running;
-    expect(course).toEqual(['renew 0', 'renew 1']);
+    expect(observation).toEqual(['renew 0', 'renew 1']);
     await rounds.run(); // its record says by now whose it is: here it is still this instance's
-    expect(course.slice(2)).toEqual(['renew 0', 'renew 1', 'open 0']);
+    expect(observation.slice(2)).toEqual(['renew 0', 'renew 1', 'open 0']);
   });
 
   it('opens the other partitions when one cannot be opened, and then fails', async () => {
-    const { rounds, course, troubles, failing } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    const { rounds, observation, troubles, failing } = setUp([seen('0', 'me'), seen('1', 'me')]);
     failing.add('open 0');
     await rounds.run();
-    expect(course).toEqual(['renew 0', 'renew 1', 'open 0', 'open 1']);
+    expect(observation).toEqual(['renew 0', 'renew 1', 'open 0', 'open 1']);
     expect(troubles).toEqual(['raise looking after the partitions']);
     failing.clear();
     await rounds.run();
@@ -144,17 +144,17 @@ describe('a round', () => {
   });
 
   it('writes the record again of a partition that is read, and of no other', async () => {
-    const { rounds, course, states } = setUp([]);
+    const { rounds, observation, states } = setUp([]);
     states.set('0', 'reading').set('1', 'draining');
     await rounds.run();
-    expect(course).toEqual(['restore 0']);
+    expect(observation).toEqual(['restore 0']);
   });
 
   it('claims the other partitions when a record cannot be renewed, and then fails', async () => {
-    const { rounds, course, troubles, failing } = setUp([seen('0', 'me')]);
+    const { rounds, observation, troubles, failing } = setUp([seen('0', 'me')]);
     failing.add('renew 0');
     await rounds.run();
-    expect(course).toEqual(['renew 0', 'claim 1', 'open 1']);
+    expect(observation).toEqual(['renew 0', 'claim 1', 'open 1']);
     expect(troubles).toEqual(['raise looking after the partitions']);
   });
 
@@ -167,12 +167,12 @@ describe('a round', () => {
     ['drains', 'draining', false, { opened: false, incomplete: false }],
     ['is revoked and has not ended', 'revoked', false, { opened: false, incomplete: false }],
   ])('opens an owned partition, or lacks it, when it %s', async (_, state, isRefused, { opened, incomplete }) => {
-    const { rounds, course, states, readingTroubles } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    const { rounds, observation, states, readingTroubles } = setUp([seen('0', 'me'), seen('1', 'me')]);
     states.set('0', 'reading');
     if (state !== undefined) states.set('1', state);
     if (isRefused) readingTroubles.raise('1', refusal);
     await rounds.run();
-    expect(course).toEqual(['renew 0', 'renew 1', ...(opened ? ['open 1'] : [])]);
+    expect(observation).toEqual(['renew 0', 'renew 1', ...(opened ? ['open 1'] : [])]);
     expect(rounds.last()).toMatchObject({ owned: ['0', '1'], isAllElsewhere: false });
     expect(rounds.last().unreadSince !== undefined).toBe(incomplete);
   });
@@ -184,7 +184,7 @@ describe('a round', () => {
     expect(rounds.last().unreadSince).toBeUndefined();
   });
 
-  it.each<[string, SeenOwnership[], boolean]>([
+  it.each<[string, SeenLease[], boolean]>([
     ['when each has a record and nothing is to be done here', [seen('0', 'other'), seen('1', 'third')], true],
     [
       'also when there is a record of one that the hub does not have',
@@ -207,13 +207,13 @@ describe('a round', () => {
   });
 
   it('that fails has the connection replaced only while nothing is read', async () => {
-    const { rounds, course, states, storeFails } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    const { rounds, observation, states, storeFails } = setUp([seen('0', 'me'), seen('1', 'me')]);
     storeFails(new Error('no store'));
     await rounds.run();
-    expect(course).toEqual(['idle']);
+    expect(observation).toEqual(['idle']);
     states.set('0', 'reading');
     await rounds.run();
-    expect(course).toEqual(['idle']);
+    expect(observation).toEqual(['idle']);
   });
 
   it('has the time since when a partition is not read, from round to round, until it is', async () => {

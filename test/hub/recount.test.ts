@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
-import { arrivalOf, budgetOf, events, limits, usual } from '../engine/support/partitions.ts';
+import { budgetOf, events, limits, receivedMessageOf, usual } from '../engine/support/partitions.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { createFakeHub } from './support/fakeHub.ts';
@@ -32,7 +32,7 @@ it('The partitions of the hub are counted every five minutes, and a failed count
     ...{ access: 'address', store: createMemoryStore(), roundMs: 5_000, silentMs: 20_000 },
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
     partition: (partition) => ({
-      ...{ budget: budgetOf(10), backlog: usual.backlog, costOf: usual.costOf, limits, arrivalOf },
+      ...{ budget: budgetOf(10), backlog: usual.backlog, costOf: usual.costOf, limits, receivedMessageOf },
       async dispatch({ event }) {
         seen.push(`${partition}:${event.sequenceNumber}`);
         return true;

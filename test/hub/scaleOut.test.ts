@@ -49,7 +49,7 @@ function enter(
     log,
     partition: () => ({
       ...usualOpened(),
-      arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
+      receivedMessageOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         seen.push(textOf(event));
         return handle(textOf(event));

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { attachedLink, createHandOver, watchLink, writeOnce } from '../../src/hub/replies/sendBytes.ts';
+import { attachedLink, createSendBytes, watchLink, writeOnce } from '../../src/hub/replies/sendBytes.ts';
 import { replyTo } from './support/replying.ts';
 
 // How replies get to the link of the service client, which is attached and has room until the test says otherwise (D147, D148).
@@ -37,10 +37,10 @@ function setUp() {
     return { result: {} };
   };
   const client = { _transport: { _fsm: { state: 'authenticated' }, _c2dLink: link }, send };
-  const handOver = createHandOver(client as never);
+  const sendBytes = createSendBytes(client as never);
   return {
     done,
-    hand: (body: string) => handOver(replyTo('a', body)),
+    hand: (body: string) => sendBytes(replyTo('a', body)),
     fill() {
       hasRoom = false;
     },

@@ -69,13 +69,13 @@ describe('the connection to the service endpoint, with the official client', () 
   it('writes the replies of one turn of the event loop at once, in order (D148)', async () => {
     await setUp(() => 'accept');
     await connection.send(reply('first'));
-    const before = endpoint.arrivals();
+    const before = endpoint.receivedMessages();
     const bodies = Array.from({ length: 20 }, (_, index) => String(index));
     expect(new Set(await Promise.all(bodies.map((body) => connection.send(reply(body)))))).toEqual(
       new Set([undefined]),
     );
     expect(endpoint.received).toEqual(['first', ...bodies]);
-    expect(endpoint.arrivals() - before).toBe(1);
+    expect(endpoint.receivedMessages() - before).toBe(1);
   });
 
   it('sends replies in order when the hub gives credit for one at a time', async () => {

@@ -48,7 +48,7 @@ const read = (
     log,
     partition: () => ({
       ...usualOpened(),
-      arrivalOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
+      receivedMessageOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
       dispatch({ event }) {
         seen.push(textOf(event));
         return handle(textOf(event));
@@ -61,11 +61,11 @@ const receiving = (count: number) =>
 
 describe('a start that must be written before the first event is read', () => {
   const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: 7, lastEnqueuedOffset: '700' };
-  const startWith = (writeProgress: CheckpointStore['writeProgress'], afterUncleanShutdown: boolean) =>
+  const startWith = (writeCheckpoint: CheckpointStore['writeCheckpoint'], afterUncleanShutdown: boolean) =>
     startPositionOf(
       { ...claimed('me', 2), etag: 'e' },
       {
-        store: { ...createMemoryStore(), writeProgress },
+        store: { ...createMemoryStore(), writeCheckpoint },
         extentOf: async () => extent,
         ...{ partitionIds: () => ['0'], checkCheckpoint() {} },
         ...{ startPosition: afterUncleanShutdown ? 'earliest' : 'latest', afterUncleanShutdown },

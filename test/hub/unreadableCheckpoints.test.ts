@@ -153,7 +153,7 @@ describe('a blob', () => {
 
   it('names itself in what the service writes', async () => {
     const store = open();
-    await store.writeProgress(await takeOver(store, 'a'), whole);
+    await store.writeCheckpoint(await takeOver(store, 'a'), whole);
     const { metadata } = await container.getBlobClient(nameOfBlob('checkpoint')).getProperties();
     expect(metadata).toMatchObject({ of: nameOfBlob('checkpoint') });
     expect(await open().progress('0')).toEqual(whole);

@@ -140,10 +140,10 @@ class Difference extends Error {}
 export function follow(
   deviceId: string,
   messages: readonly Sent[],
-  course: readonly Seen[],
+  observation: readonly Seen[],
   calls: readonly SeenCall[],
 ): void {
-  const left = [...course];
+  const left = [...observation];
   messages.forEach((sent, index) => {
     const own: SeenCall[] = [];
     let step: Step | undefined;

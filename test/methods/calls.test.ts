@@ -62,7 +62,7 @@ async function invoke(given: Given) {
   const asked: unknown[] = [];
   const steps: string[] = [];
   const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
-  const course = records.begin({
+  const observation = records.begin({
     correlationId: 'c-1',
     objectId: 'as the caller spells it',
     model: 'svc.device',
@@ -86,16 +86,16 @@ async function invoke(given: Given) {
     recordOutcome: (outcome) => recorded.push(outcome),
     async fileInputs(request) {
       await undefined;
-      for (const { what, of } of course.open) steps.push(`${what}: ${of}`);
+      for (const { what, of } of observation.open) steps.push(`${what}: ${of}`);
       return given.files?.(request);
     },
     edgeModule,
   });
   const route = { device: 'gateway-1', target: 'bus/drive-1' };
   const object = { objectId: 'o-1', type };
-  const request = { course, object, route, claims: { tid: 'acme' }, deadline: createDeadline(8) };
+  const request = { observation, object, route, claims: { tid: 'acme' }, deadline: createDeadline(8) };
   const outcome = await run(request, body).catch((error) => error);
-  return { outcome, called, recorded, asked, steps, fields: course.fields };
+  return { outcome, called, recorded, asked, steps, fields: observation.fields };
 }
 
 const rule = (reason: string, detail: RegExp) => ({ reason, detail: expect.stringMatching(detail) });
@@ -145,7 +145,7 @@ describe('an invocation', () => {
   it('that ends while its files are signed is not sent', async () => {
     const ended = new AbortController();
     const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
-    const course = records.begin({ correlationId: 'c', objectId: 'o', model: 'm', method: 'stop' });
+    const observation = records.begin({ correlationId: 'c', objectId: 'o', model: 'm', method: 'stop' });
     const sent = vi.fn(async () => done);
     const run = createInvoke({
       backends: { lineageOf: async () => known },
@@ -158,7 +158,7 @@ describe('an invocation', () => {
       edgeModule: '',
     });
     const object = { objectId: 'o', type: 'motor' };
-    const request = { course, object, route: { device: 'd', target: '' }, claims: {} };
+    const request = { observation, object, route: { device: 'd', target: '' }, claims: {} };
     const running = run({ ...request, deadline: createDeadline(8, ended.signal) }, {});
     await expect(running).rejects.toMatchObject({ name: 'Cancelled' });
     expect(sent).not.toHaveBeenCalled();

@@ -103,8 +103,8 @@ describe('the edge proxy', () => {
 it('a hub that does not respond does not make the front door ready', async () => {
   setup.hub.faults.add({ kind: 'method', answer: 'silent' });
   const early = await startForTest(startTestFrontDoor({ hub: setup.hub }));
-  const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
-  await vi.waitFor(isMet, soon);
+  const areAvailable = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
+  await vi.waitFor(areAvailable, soon);
   expect((await fetch(`http://127.0.0.1:${early.instance.healthPort}/readyz`)).status).toBe(503);
 });
 

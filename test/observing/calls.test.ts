@@ -16,22 +16,22 @@ const answer = (status: number) => ({ status, data: Buffer.from(`of ${status}`),
 function setUp(url = 'https://im.example/api') {
   const meter = createMeter();
   const records = createCallRecords('informationModel', url, meter);
-  const { course, told, spans } = recordedCourse();
+  const { observation, told, spans } = recordedCourse();
   const begin = (expected?: readonly number[]) =>
-    records.begin(course, { ...request, ...(expected && { expect: expected }) });
-  return { meter, records, course, told, begin, span: () => spans[1] };
+    records.begin(observation, { ...request, ...(expected && { expect: expected }) });
+  return { meter, records, observation, told, begin, span: () => spans[1] };
 }
 
 describe('a call to a backend', () => {
   it('is told with each of its attempts', () => {
-    const { meter, records, course, told, begin, span } = setUp();
+    const { meter, records, observation, told, begin, span } = setUp();
     const call = begin();
     expect(call.traceparent).toBe('traceparent of read object model');
     const step = { kind: 'call', what: 'read object model', of: 'information model', since: performance.now() };
-    expect([...course.open]).toEqual([{ ...step, waitsFor: 'connection' }]);
+    expect([...observation.open]).toEqual([{ ...step, waitsFor: 'connection' }]);
     vi.advanceTimersByTime(10);
     call.sends();
-    expect([...course.open]).toEqual([{ ...step, waitsFor: 'answer' }]);
+    expect([...observation.open]).toEqual([{ ...step, waitsFor: 'answer' }]);
     vi.advanceTimersByTime(100);
     expect(records.oldestMs()).toBe(100);
     call.attempted({ fault: 'connection refused' }, true);
@@ -43,7 +43,10 @@ describe('a call to a backend', () => {
     call.attempted(answer(200), false);
     call.ended();
 
-    expect([course.open.size, course.times]).toEqual([0, { informationModel: { calls: 1, attempts: 3, ms: 610 } }]);
+    expect([observation.open.size, observation.times]).toEqual([
+      0,
+      { informationModel: { calls: 1, attempts: 3, ms: 610 } },
+    ]);
     expect(sumsOf(meter, 'http.client.request.duration')).toEqual({
       'informationModel read object model GET  connection refused': 0.1,
       'informationModel read object model GET 503': 0.2,
@@ -130,14 +133,14 @@ describe('a call to a backend', () => {
 
   it('adds to the times of its message, and needs neither followers nor spans', () => {
     const { records } = setUp();
-    const course = courseOf({ times: { informationModel: { calls: 1, attempts: 2, ms: 3 } } });
-    const call = records.begin(course, request);
-    expect(call.traceparent).toBe(course.traceparent);
+    const observation = courseOf({ times: { informationModel: { calls: 1, attempts: 2, ms: 3 } } });
+    const call = records.begin(observation, request);
+    expect(call.traceparent).toBe(observation.traceparent);
     call.sends();
     vi.advanceTimersByTime(4);
     call.attempted(answer(503), true);
     call.ended();
-    expect(course.times).toEqual({ informationModel: { calls: 2, attempts: 3, ms: 7 } });
+    expect(observation.times).toEqual({ informationModel: { calls: 2, attempts: 3, ms: 7 } });
   });
 });
 

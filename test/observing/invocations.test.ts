@@ -26,7 +26,7 @@ const forbidden: InvocationFailure = {
   ...{ reason: 'forbidden', status: 403, invoked: 'no', detail: 'may not', fields: {} },
 };
 
-type Course = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
+type Observation = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
 
 /** Begins an invocation 5 ms ago. */
 function setUp(traceparent: string | readonly string[] | undefined = callers) {
@@ -39,44 +39,44 @@ function setUp(traceparent: string | readonly string[] | undefined = callers) {
   const { traces, spans } = recordedSpans();
   const fields: RequestFields = { ...named };
   vi.advanceTimersByTime(1_000);
-  const course = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
+  const observation = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
     fields,
     traceparent,
   );
   vi.advanceTimersByTime(5);
-  return { course, fields, lines, meter, told, spans };
+  return { observation, fields, lines, meter, told, spans };
 }
 
-type End = Parameters<Course['call']>[1] extends (method: never) => Promise<infer E> ? E : never;
+type End = Parameters<Observation['call']>[1] extends (method: never) => Promise<infer E> ? E : never;
 
 /** The device answers after 40 ms. */
-async function call(course: Course, end: End, module = '') {
+async function call(observation: Observation, end: End, module = '') {
   const method = { device: 'd1', module, payload: { method: 'stop' }, timeoutSeconds: 30 };
-  const called = course.call(method, async (sent) => {
+  const called = observation.call(method, async (sent) => {
     expect(sent).toBe(method);
     await new Promise((resolve) => setTimeout(resolve, 40));
     return end;
   });
-  const [step] = course.open;
+  const [step] = observation.open;
   expect(step).toMatchObject({ kind: 'call', what: 'method stop', of: 'device', waitsFor: 'answer' });
   await vi.advanceTimersByTimeAsync(40);
   expect(await called).toBe(end);
-  expect(course.open.size).toBe(0);
+  expect(observation.open.size).toBe(0);
 }
 
 const told = (stage: string, fields: object) => ({ stage, device: 'd1', correlationId: 'c-1', ...fields });
 
 describe('an invocation', () => {
   it('that the device answers is told with its call', async () => {
-    const { course, lines, meter, told: events, spans, fields } = setUp();
-    expect(course.publish).toBeUndefined();
+    const { observation, lines, meter, told: events, spans, fields } = setUp();
+    expect(observation.publish).toBeUndefined();
     Object.assign(fields, { caller: { sub: 'u' }, target: 'bus', device: 'd1' });
-    course.routed('d1', 3.4);
-    expect(course.publish).toBeDefined();
-    course.decoded({ timeout: 30, input: { rpm: 1 } });
-    await call(course, { kind: 'response', status: 201, payload: { status: 7 } });
+    observation.routed('d1', 3.4);
+    expect(observation.publish).toBeDefined();
+    observation.decoded({ timeout: 30, input: { rpm: 1 } });
+    await call(observation, { kind: 'response', status: 201, payload: { status: 7 } });
     fields.methodStatus = 7;
-    course.ended(200, undefined);
+    observation.ended(200, undefined);
 
     const { time: _, event: __, ...line } = lines[0] ?? {};
     expect([lines.length, line]).toEqual([
@@ -135,10 +135,10 @@ describe('an invocation', () => {
     ],
     ['without an answer', { kind: 'failure', failure: 'unavailable' }, {}, 'unavailable'],
   ])('that the hub refuses is told %s', async (_, end, more, label) => {
-    const { course, lines, meter, told: events, spans } = setUp();
-    course.routed('d1', 3);
-    await call(course, end, 'proxy');
-    course.ended(503, offline);
+    const { observation, lines, meter, told: events, spans } = setUp();
+    observation.routed('d1', 3);
+    await call(observation, end, 'proxy');
+    observation.ended(503, offline);
     const { failure } = end as { readonly failure: string };
     expect(lines[0]).toMatchObject({
       ...{ level: 'warn', msg: 'method not invoked, or its outcome is unknown', ...more, hubMs: 40, status: 503 },
@@ -169,36 +169,36 @@ describe('an invocation', () => {
     ['warn', 'method not invoked, or its outcome is unknown', 403, { ...forbidden, invoked: 'unknown' }],
     ['warn', 'method not invoked, or its outcome is unknown', 500, { ...forbidden, status: 500 }],
   ])('is a line at the level %s: %s', (level, msg, status, failure) => {
-    const { course, lines, spans } = setUp();
-    course.ended(status, failure);
+    const { observation, lines, spans } = setUp();
+    observation.ended(status, failure);
     expect(lines).toMatchObject([{ level, msg }]);
     if (status === 500) expect(spans[0]?.ends).toMatchObject([[{}, { type: 'forbidden' }]]);
   });
 
   it('whose caller has gone is told so, and is an error of its span, as is none that the caller has made', () => {
-    const { course, lines, meter, told: events, spans } = setUp();
-    course.routed('d1', 3);
-    course.ended(undefined, undefined);
+    const { observation, lines, meter, told: events, spans } = setUp();
+    observation.routed('d1', 3);
+    observation.ended(undefined, undefined);
     expect(lines[0]).toMatchObject({ callerGone: true });
     expect(lines[0]).not.toHaveProperty('status');
     expect(events.at(-1)).toEqual([told('handled', { status: 'the caller has gone', ms: 5 }), undefined]);
     expect(readingOf(meter, 'http.server.request.duration')).toEqual({ caller_gone: 1 });
     expect(spans[0]?.ends).toEqual([[{}, { type: 'caller_gone' }]]);
     const other = setUp();
-    other.course.ended(403, forbidden);
+    other.observation.ended(403, forbidden);
     expect(other.lines[0]).not.toHaveProperty('callerGone');
     expect(other.spans[0]?.ends).toMatchObject([[{ 'svc.reason': 'forbidden' }, undefined]]);
   });
 
   it('without input is told without a body, and to no follower of another device', () => {
-    const { course, told: events } = setUp();
-    course.routed('d1', 3);
-    course.decoded({ timeout: 30 });
+    const { observation, told: events } = setUp();
+    observation.routed('d1', 3);
+    observation.decoded({ timeout: 30 });
     expect(events.at(-1)).toEqual([told('decoded', { timeout: 30 }), { body: undefined }]);
     const other = setUp();
-    other.course.routed('d2', 3);
-    other.course.decoded({ timeout: 30 });
-    expect([other.course.publish, other.told]).toEqual([undefined, []]);
+    other.observation.routed('d2', 3);
+    other.observation.decoded({ timeout: 30 });
+    expect([other.observation.publish, other.told]).toEqual([undefined, []]);
   });
 
   it.each<End>([
@@ -206,12 +206,12 @@ describe('an invocation', () => {
     { kind: 'failure', failure: 'unavailable' },
   ])('needs neither followers nor spans: %j', async (end) => {
     const records = createInvocationRecords({ log: createLog('silent'), meter: createMeter(), hubHost: '' });
-    const course = records.begin({ ...named }, callers);
-    course.routed('d1', 3);
-    course.decoded({});
-    await call(course, end);
-    course.ended(200, undefined);
-    expect([course.publish, course.span]).toEqual([undefined, undefined]);
+    const observation = records.begin({ ...named }, callers);
+    observation.routed('d1', 3);
+    observation.decoded({});
+    await call(observation, end);
+    observation.ended(200, undefined);
+    expect([observation.publish, observation.span]).toEqual([undefined, undefined]);
   });
 
   it('has a trace of its own when its caller sends none, or several', () => {
@@ -228,10 +228,10 @@ describe('an invocation', () => {
   });
 
   it('that waits for an answer that fails is told, and waits no longer', async () => {
-    const { course } = setUp();
-    const failed = course.waitsFor('sign the files', 'file storage', Promise.reject(new Error('down')));
-    expect([...course.open]).toMatchObject([{ what: 'sign the files', of: 'file storage', waitsFor: 'answer' }]);
+    const { observation } = setUp();
+    const failed = observation.waitsFor('sign the files', 'file storage', Promise.reject(new Error('down')));
+    expect([...observation.open]).toMatchObject([{ what: 'sign the files', of: 'file storage', waitsFor: 'answer' }]);
     await expect(failed).rejects.toThrow('down');
-    expect(course.open.size).toBe(0);
+    expect(observation.open.size).toBe(0);
   });
 });

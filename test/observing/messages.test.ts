@@ -10,13 +10,13 @@ import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent } from '../support/events.ts';
 import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { arrivalOf } from '../support/wiring.ts';
+import { receivedMessageOf } from '../support/wiring.ts';
 import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
 
 withFakeTimers();
 
 const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c-1' };
-const arrival = arrivalOf(hubEvent({ properties }));
+const receivedMessage = receivedMessageOf(hubEvent({ properties }));
 const { envelope } = createEnvelopeReader(messageLimits)('V2', properties, 'd1', 'e-1');
 
 /** Begins a message of the device `d1`, which has a follower. */
@@ -27,27 +27,27 @@ function setUp() {
   const { traces, spans } = recordedSpans();
   const meter = createMeter();
   const records = createMessageRecords({ log: createLog('silent'), meter, taps, traces });
-  const course = records.begin(arrival, envelope, 'model.create', undefined);
-  return { records, course, meter, spans, last: () => told.at(-1) };
+  const observation = records.begin(receivedMessage, envelope, 'model.create', undefined);
+  return { records, observation, meter, spans, last: () => told.at(-1) };
 }
 
 it('a message that is parked has a step until it is written, and its followers are told its result', () => {
-  const { course, last } = setUp();
-  const parking = course.parks('internal_platform_error');
+  const { observation, last } = setUp();
+  const parking = observation.parks('internal_platform_error');
   const step = { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' };
-  expect([...course.open]).toMatchObject([step]);
+  expect([...observation.open]).toMatchObject([step]);
   vi.advanceTimersByTime(5);
   expect(last()).toMatchObject({ stage: 'begun' });
   parking.waits();
-  expect([...course.open]).toMatchObject([{ ...step, waitsFor: 'retry' }]);
+  expect([...observation.open]).toMatchObject([{ ...step, waitsFor: 'retry' }]);
   parking.ended(true);
-  expect([course.open.size, last()]).toMatchObject([0, { stage: 'parked', code: 'internal_platform_error' }]);
+  expect([observation.open.size, last()]).toMatchObject([0, { stage: 'parked', code: 'internal_platform_error' }]);
 });
 
 it('a message whose dead letter is refused has no step any more, and its followers are not told that it is one', () => {
-  const { course, last } = setUp();
-  course.parks('internal_platform_error').ended(false);
-  expect([course.open.size, last()]).toMatchObject([0, { stage: 'begun' }]);
+  const { observation, last } = setUp();
+  observation.parks('internal_platform_error').ended(false);
+  expect([observation.open.size, last()]).toMatchObject([0, { stage: 'begun' }]);
 });
 
 it('the line has at most 128 characters of what the device has chosen, and nothing of what it has left out', () => {
@@ -55,18 +55,20 @@ it('the line has at most 128 characters of what the device has chosen, and nothi
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const { begin } = createMessageRecords({ log, meter: createMeter() });
   const long = { name: 'n'.repeat(200), correlationId: 'c'.repeat(200) };
-  begin(arrival, { ...envelope, ...long }, undefined, undefined).ended(undefined);
-  begin(arrival, { ...envelope, name: undefined, correlationId: undefined }, undefined, undefined).ended(undefined);
+  begin(receivedMessage, { ...envelope, ...long }, undefined, undefined).ended(undefined);
+  begin(receivedMessage, { ...envelope, name: undefined, correlationId: undefined }, undefined, undefined).ended(
+    undefined,
+  );
   expect(lines[0]).toMatchObject({ message: 'n'.repeat(128), correlationId: 'c'.repeat(128) });
   expect(Object.keys(lines[1] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(message|corr)/)]));
 });
 
 it('followers are told of no drops and remarks when there are none', () => {
-  const { course, last } = setUp();
-  course.decoded(undefined);
+  const { observation, last } = setUp();
+  observation.decoded(undefined);
   expect(last()).toMatchObject({ stage: 'decoded', characters: undefined });
-  course.answers();
-  course.ended(undefined);
+  observation.answers();
+  observation.ended(undefined);
   expect(last()).toEqual({
     ...{ time: expect.any(String), stage: 'handled', device: 'd1', partition: expect.any(String) },
     ...{ sequenceNumber: expect.any(Number), code: 'ok', ack: envelope.ack },
@@ -76,11 +78,11 @@ it('followers are told of no drops and remarks when there are none', () => {
 
 it('a message that is left ends its span and is told, and one that a defect has ended is counted', () => {
   const left = setUp();
-  left.course.left();
+  left.observation.left();
   expect(left.last()).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
   expect(left.spans[0]?.ends).toEqual([[{}, { type: 'released' }]]);
   const broken = setUp();
-  broken.records.broke('V2', broken.course);
+  broken.records.broke('V2', broken.observation);
   broken.records.broke('V1', undefined);
   expect(broken.spans[0]?.ends).toEqual([[{}, { type: 'unforeseen' }]]);
   expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual({
@@ -99,12 +101,12 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
   ['stopped', 'stopped', 'stopped'],
   [{ dropped: 'queue_full' }, 'dropped: queue_full', 'queue_full'],
 ])('a reply that is %j is told with what it waited for, as a step, a span and events', (delivery, outcome, error) => {
-  const { course, told, spans } = recordedCourse();
+  const { observation, told, spans } = recordedCourse();
   const ends: Delivery[] = [];
   vi.advanceTimersByTime(1_000);
-  const begun = beginReply(course, reply, (settled) => ends.push(settled));
-  const waitsFor = () => [...course.open].map((step) => step.waitsFor);
-  expect([...course.open]).toMatchObject([{ kind: 'reply', what: 'acknowledgement', of: 'd1', waitsFor: 'turn' }]);
+  const begun = beginReply(observation, reply, (settled) => ends.push(settled));
+  const waitsFor = () => [...observation.open].map((step) => step.waitsFor);
+  expect([...observation.open]).toMatchObject([{ kind: 'reply', what: 'acknowledgement', of: 'd1', waitsFor: 'turn' }]);
   begun.waits('turn');
   expect(told.length).toBe(1);
   begun.waits('hub');
@@ -114,7 +116,7 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
   vi.advanceTimersByTime(40.4);
   begun.ended(delivery);
 
-  expect([course.open.size, ends]).toEqual([0, [delivery]]);
+  expect([observation.open.size, ends]).toEqual([0, [delivery]]);
   const to = { kind: 'acknowledgement', to: 'd1' };
   expect(told).toEqual([
     ['reply waits', { ...to, for: 'its turn' }],
@@ -138,10 +140,10 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
 });
 
 it('a reply needs neither followers nor spans', () => {
-  const course = courseOf();
-  const begun = beginReply(course, reply, () => {});
+  const observation = courseOf();
+  const begun = beginReply(observation, reply, () => {});
   begun.waits('turn');
   begun.refused('throttled');
   begun.ended('delivered');
-  expect(course.open.size).toBe(0);
+  expect(observation.open.size).toBe(0);
 });

@@ -157,7 +157,7 @@ describe('a replay', () => {
       isDryRun,
       open: async (parking) => ({
         dispatch: dispatchOf(parking),
-        requirementOf: () => undefined,
+        dependenciesOf: () => undefined,
         async close() {
           await new Promise(setImmediate);
           closed += 1;
@@ -240,7 +240,7 @@ describe('a replay', () => {
     const before = process.listenerCount('SIGINT');
     const open = async () => ({
       dispatch: async () => true,
-      requirementOf: () => {
+      dependenciesOf: () => {
         throw new Error('a defect');
       },
       async close() {

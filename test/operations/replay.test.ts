@@ -5,7 +5,7 @@ import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { chosenLetters } from '../../src/operations/deadLetterCommands.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
-import type { Arrival } from '../../src/protocol/event.ts';
+import type { ReceivedMessage } from '../../src/protocol/event.ts';
 import { folderOf, idOf } from '../../src/stores/deadLetter.ts';
 import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
@@ -18,16 +18,17 @@ beforeEach(() => {
 });
 
 const of = (deviceId: string, number: number) => letter(number, { deviceId });
-const nameOf = ({ deviceId, event }: Pick<Arrival, 'deviceId' | 'event'>) => `${deviceId} ${event.sequenceNumber}`;
+const nameOf = ({ deviceId, event }: Pick<ReceivedMessage, 'deviceId' | 'event'>) =>
+  `${deviceId} ${event.sequenceNumber}`;
 const remaining = async () => (await allLetters(store)).map((one) => nameOf(one.letter)).sort();
 
 /** Work that ends when the test says so. */
 function byHand() {
   const begun: string[] = [];
   const ends = new Map<string, (isDone: boolean) => void>();
-  const dispatch: Dispatch = (arrival) => {
-    begun.push(nameOf(arrival));
-    return new Promise((resolve) => ends.set(nameOf(arrival), resolve));
+  const dispatch: Dispatch = (receivedMessage) => {
+    begun.push(nameOf(receivedMessage));
+    return new Promise((resolve) => ends.set(nameOf(receivedMessage), resolve));
   };
   const end = async (name: string, isDone = true) => {
     await expect.poll(() => ends.has(name)).toBe(true);
@@ -43,7 +44,7 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
   const counts = await replay(ids ?? (await store.ids()), {
     deadLetters: store,
     failureOf: () => undefined,
-    requirementOf: () => undefined,
+    dependenciesOf: () => undefined,
     stopping: new AbortController().signal,
     width: 4,
     remark: (text) => remarks.push(text),
@@ -85,12 +86,12 @@ describe('replaying', () => {
 
   it('marks the message as a possible repeat, with how often it was parked', async () => {
     await store.park(letter(1, { attempts: 3 }));
-    const seen: Arrival[] = [];
+    const seen: ReceivedMessage[] = [];
     await replayAll({
-      async dispatch(arrival, { charge, ended }) {
+      async dispatch(receivedMessage, { charge, ended }) {
         charge.shrink(1);
         charge.aside();
-        if (!ended.aborted) seen.push(arrival);
+        if (!ended.aborted) seen.push(receivedMessage);
         return true;
       },
     });
@@ -164,15 +165,15 @@ describe('replaying', () => {
     const { begun, dispatch } = byHand();
     const stopping = new AbortController();
     const endings: AbortSignal[] = [];
-    const requirementOf = () => ({
-      isMet: () => false,
+    const dependenciesOf = () => ({
+      areAvailable: () => false,
       async met(ending: AbortSignal) {
         endings.push(ending);
         stopping.abort();
         return false;
       },
     });
-    const { counts } = await replayAll({ dispatch, requirementOf, stopping: stopping.signal });
+    const { counts } = await replayAll({ dispatch, dependenciesOf, stopping: stopping.signal });
     expect([counts, begun]).toEqual([{ ...nothing, left: 2 }, []]);
     expect(endings.map(({ aborted }) => aborted)).toEqual([true]);
   });
@@ -189,12 +190,15 @@ describe('replaying', () => {
     await store.park(of('b', 1));
     const { given: back, give: isBack } = signal<boolean>();
     const begun: string[] = [];
-    const dispatch: Dispatch = async (arrival) => {
-      begun.push(nameOf(arrival));
+    const dispatch: Dispatch = async (receivedMessage) => {
+      begun.push(nameOf(receivedMessage));
       return true;
     };
-    const requirementOf = ({ deviceId }: Arrival) => ({ isMet: () => deviceId !== 'a', met: () => back });
-    const replaying = replayAll({ dispatch, requirementOf });
+    const dependenciesOf = ({ deviceId }: ReceivedMessage) => ({
+      areAvailable: () => deviceId !== 'a',
+      met: () => back,
+    });
+    const replaying = replayAll({ dispatch, dependenciesOf });
     await expect.poll(remaining).toEqual(['a 1']);
     expect(begun).toEqual(['b 1']);
     isBack(true);

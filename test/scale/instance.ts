@@ -1,5 +1,5 @@
-import { createStandstillWatch } from '../../src/concurrency/clocks.ts';
-import { createPace } from '../../src/engine/adaptiveLimit.ts';
+import { createProcessPauseWatch } from '../../src/concurrency/clocks.ts';
+import { createAdaptiveLimit } from '../../src/engine/adaptiveLimit.ts';
 import { createBudget } from '../../src/engine/budget.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createBacklog } from '../../src/engine/rooms.ts';
@@ -21,7 +21,7 @@ import {
   stuckAfterMs,
   timing,
 } from '../../src/settings/constants.ts';
-import { partitionShare, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
+import { partitionShare, processPauseMs, roundMs, settleWithinMs } from '../../src/settings/derived.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { createProcessor, type Hub } from './hub.ts';
 import type { Process } from './run.ts';
@@ -165,13 +165,13 @@ export function startInstance(process: Process, surroundings: Surroundings): Ins
 
 function begin(process: Process, { time, hub, account, record, costs }: Surroundings) {
   const processor = createProcessor(time);
-  const pace = createPace({
+  const adaptiveLimit = createAdaptiveLimit({
     least: leastMessages,
     most: delivery.maxMessages,
     inLine: () => 0,
     measure: processor.measure,
   });
-  const overall = createBudget(delivery, undefined, pace);
+  const overall = createBudget(delivery, undefined, adaptiveLimit);
   const backlog = createBacklog(backlogLimits);
   const share = partitionShare(delivery);
   const turnstile = createTurnstile();
@@ -179,7 +179,11 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
   const sender = senderOf(process, hub);
 
   /** A message as `dispatch` handles it: it works, calls, answers, and ends early when it is told to. */
-  async function handle(partition: string, { deviceId, event }: Arrival, context: MessageContext): Promise<boolean> {
+  async function handle(
+    partition: string,
+    { deviceId, event }: ReceivedMessage,
+    context: MessageContext,
+  ): Promise<boolean> {
     const { sequenceNumber } = event;
     const { ended, parkUnexecuted = false } = context;
     const open = new Set<ReturnType<typeof beginStep>>();
@@ -188,11 +192,11 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     if (!parkUnexecuted) {
       const step = beginStep(open, 'call', 'update', 'backend');
       step.waitsFor = 'answer';
-      standstill.look();
+      processPause.look();
       if (ended.aborted) return false;
       await new Promise((resolve) => setTimeout(resolve, costs.callMs));
       open.delete(step);
-      standstill.look();
+      processPause.look();
       if (ended.aborted) return false;
       if (deviceId === fatalDevice) {
         process.kill();
@@ -204,7 +208,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     return (await sender.send(replyTo(deviceId, `${partition}-${sequenceNumber}`), ended)) !== 'stopped';
   }
 
-  const consumer = createConsumer<Arrival>({
+  const consumer = createConsumer<ReceivedMessage>({
     ...reading,
     ...{ instance: process.name, access: hub.accessFor(process), consumerGroup: 'device-messaging' },
     ...{ startPosition: 'earliest', drainMs, roundMs: roundMs(timing.expirySeconds), answerMs: 20_000 },
@@ -219,12 +223,15 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
       backlog,
       quarantine: { mostSuspects: share.maxMessages, turnstile, log },
       limits: { everyMessages: checkpointEveryMessages, everyMs: timing.checkpointSeconds * 1000 },
-      arrivalOf: (event) => ({ event, deviceId: String(event.systemProperties?.['iothub-connection-device-id']) }),
+      receivedMessageOf: (event) => ({
+        event,
+        deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+      }),
       costOf: () => 1_024,
-      dispatch: (arrival, context) => handle(partition, arrival, context),
+      dispatch: (receivedMessage, context) => handle(partition, receivedMessage, context),
     }),
   });
-  const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill, {
+  const processPause = createProcessPauseWatch(processPauseMs(timing.expirySeconds), consumer.stoodStill, {
     monotonic: () => performance.now(),
     wall: () => Date.now(),
     sinceBoot: () => performance.now(),
@@ -235,7 +242,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
     consumer,
     async stop() {
       await consumer.stop();
-      standstill.stop();
+      processPause.stop();
       sender.stop();
       troubles.close();
       process.kill();
@@ -243,7 +250,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
   };
 }
 
-interface Arrival {
+interface ReceivedMessage {
   readonly event: HubEvent;
   readonly deviceId: string;
 }

@@ -98,11 +98,11 @@ describe('the account in memory', () => {
       expect(await other.ownerships()).toEqual([expect.objectContaining({ partition: '0', owner: 'one' })]);
       if (record === undefined) return;
       const progress = { sequenceNumber: 41, offset: '41000', completed: '2 41 x' };
-      expect(await one.writeProgress(record, progress)).toBe(true);
+      expect(await one.writeCheckpoint(record, progress)).toBe(true);
       expect(await other.progress('0')).toEqual(progress);
       const taken = await other.change(record, { ...claim('other'), epoch: 2 });
       expect(taken).toMatchObject({ owner: 'other', epoch: 2 });
-      expect(await one.writeProgress(record, { ...progress, sequenceNumber: 42, offset: '42000' })).toBe(false);
+      expect(await one.writeCheckpoint(record, { ...progress, sequenceNumber: 42, offset: '42000' })).toBe(false);
       account.mostPerSecond = 0;
       await expect(one.ownerships()).rejects.toThrow('503');
       expect(account.refused.inSecond()).toBeGreaterThan(0);

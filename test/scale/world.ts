@@ -86,13 +86,13 @@ export function beginVirtualTime(random: () => number): VirtualTime {
   }
 
   const wholeMs = (ms = 0) => Math.max(1, Math.trunc(ms));
-  const timeOfDay = () => beginning + Math.floor(now) + (running.getStore()?.clockAheadMs ?? 0);
+  const dateOf = () => beginning + Math.floor(now) + (running.getStore()?.clockAheadMs ?? 0);
 
   class VirtualDate extends real.Date {
     constructor(...args: unknown[]) {
-      super(...((args.length === 0 ? [timeOfDay()] : args) as [number]));
+      super(...((args.length === 0 ? [dateOf()] : args) as [number]));
     }
-    static override now = timeOfDay;
+    static override now = dateOf;
   }
 
   Object.assign(globalThis, {

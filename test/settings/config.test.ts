@@ -13,7 +13,7 @@ import {
   unknownVariables,
 } from '../../src/settings/config.ts';
 import { timing } from '../../src/settings/constants.ts';
-import { accountOf, placeOf, roundMs, settleWithinMs, standstillMs } from '../../src/settings/derived.ts';
+import { accountOf, placeOf, processPauseMs, roundMs, settleWithinMs } from '../../src/settings/derived.ts';
 import { schema } from '../../src/settings/table.ts';
 import { settingProblems } from './support/settingProblems.ts';
 
@@ -252,7 +252,7 @@ describe('times that follow from settings', () => {
   );
 
   it('a process that stood still for half the expiry of an ownership looks again before the other half is over', () =>
-    expect(standstillMs(30)).toBe(15_000));
+    expect(processPauseMs(30)).toBe(15_000));
 });
 
 describe('the proxies', () => {

@@ -152,7 +152,7 @@ describe('checkpoints in an account', () => {
     const { account, store } = open();
     account.pageSize = 2;
     const partitions = ['0', '1', '2', '3', '4'];
-    for (const partition of partitions) await store.writeProgress(await claim(store, partition), at(7));
+    for (const partition of partitions) await store.writeCheckpoint(await claim(store, partition), at(7));
     let pages = 0;
     account.fate = (asked) => (asked.startsWith('LIST') && [2, 7].includes(++pages) ? 503 : 'pass');
     expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(partitions);
@@ -164,11 +164,11 @@ describe('checkpoints in an account', () => {
   it('of consumer groups and hubs whose names begin alike are apart', async () => {
     const { store, options } = open();
     const others = [{ consumerGroup: 'g0' }, { hub: 'h0' }, { namespace: 'n0' }];
-    await store.writeProgress(await claim(store), at(7));
+    await store.writeCheckpoint(await claim(store), at(7));
     for (const other of others) {
       const away = createBlobStore({ ...options, ...other });
       expect([await away.ownerships(), await away.checkpoints()]).toEqual([[], []]);
-      await away.writeProgress(await claim(away, '1'), at(8));
+      await away.writeCheckpoint(await claim(away, '1'), at(8));
     }
     expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(['0']);
     expect((await store.checkpoints()).map(({ partition, at }) => [partition, at])).toEqual([['0', 7]]);
@@ -208,7 +208,7 @@ describe('checkpoints in an account', () => {
         }
         return 'pass';
       };
-      expect(await store.writeProgress(reader, at(first ? 7 : 55))).toBe(true);
+      expect(await store.writeCheckpoint(reader, at(first ? 7 : 55))).toBe(true);
       expect(await store.progress('0')).toMatchObject({ sequenceNumber: first ? 50 : 60 });
     }
   });
@@ -218,9 +218,9 @@ describe('checkpoints in an account', () => {
     const reader = await claim(store);
     for (const number of [1, 3, 5]) {
       strikeOnce(account, /^PUT .*checkpoint/, 'lose');
-      await expect(store.writeProgress(reader, at(number))).rejects.toThrow('writing');
+      await expect(store.writeCheckpoint(reader, at(number))).rejects.toThrow('writing');
       expect(await store.progress('0')).toEqual(at(number));
-      expect(await store.writeProgress(reader, at(number + 1))).toBe(true);
+      expect(await store.writeCheckpoint(reader, at(number + 1))).toBe(true);
       expect(await store.progress('0')).toEqual(at(number + 1));
     }
   });
@@ -231,18 +231,18 @@ describe('checkpoints in an account', () => {
     await expect(claim(store)).rejects.toThrow('writing');
     const [seen] = await store.ownerships();
     expect(seen).toMatchObject({ owner: 'me', epoch: 1 });
-    expect(await store.writeProgress({ partition: '0', owner: 'me', epoch: 1 }, at(4))).toBe(true);
+    expect(await store.writeCheckpoint({ partition: '0', owner: 'me', epoch: 1 }, at(4))).toBe(true);
   });
 
   it('a new reader of this process does not go on with what its last one has written', async () => {
     const { account, store } = open();
     const first = await claim(store);
-    await store.writeProgress(first, at(5));
+    await store.writeCheckpoint(first, at(5));
     const second = await claim(store, '0', 2);
-    expect(await store.writeProgress(first, at(9))).toBe(false);
+    expect(await store.writeCheckpoint(first, at(9))).toBe(false);
     account.put('n/h/g/checkpoint/0', '', { sequencenumber: '20', offset: 'o20', owner: 'next', epoch: '3' });
     account.put('n/h/g/ownership/0', '', { ownerid: 'next', epoch: '3' });
-    expect(await store.writeProgress(second, at(21))).toBe(false);
+    expect(await store.writeCheckpoint(second, at(21))).toBe(false);
     expect(await store.progress('0')).toEqual(at(20));
   });
 
@@ -259,7 +259,7 @@ describe('checkpoints in an account', () => {
     const reader = await claim(store);
     for (const number of [1, 2, 3]) {
       vi.advanceTimersByTime(60_000);
-      expect(await store.writeProgress(reader, at(number))).toBe(true);
+      expect(await store.writeCheckpoint(reader, at(number))).toBe(true);
     }
   });
 });

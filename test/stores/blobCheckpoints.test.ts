@@ -58,7 +58,7 @@ describe('the blob store’s records', () => {
   it('have the blob names that the stock Event Hubs clients and KEDA use', async () => {
     const store = open();
     const reader = await claim(store);
-    await store.writeProgress(reader, at(41));
+    await store.writeCheckpoint(reader, at(41));
     expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '41', offset: 'o41' });
     expect(await labelsOf('ownership')).toMatchObject({ ownerid: 'me' });
   });
@@ -76,7 +76,7 @@ describe('the blob store’s records', () => {
     const [record] = await store.ownerships();
     expect(record).toMatchObject({ partition: '0', owner: 'stock', epoch: 0, wantedBy: '' });
     const reader = await store.change(record, claimed('me', 1));
-    expect(reader && (await store.writeProgress(reader, at(78)))).toBe(true);
+    expect(reader && (await store.writeCheckpoint(reader, at(78)))).toBe(true);
   });
 
   it('without labels do not affect others, and their partitions can be claimed', async () => {
@@ -90,38 +90,38 @@ describe('the blob store’s records', () => {
     ]);
     expect(await store.progress('0')).toBeUndefined();
     const reader = await store.change(records[0], claimed('me', 1, '0'));
-    expect(reader && (await store.writeProgress(reader, at(3)))).toBe(true);
+    expect(reader && (await store.writeCheckpoint(reader, at(3)))).toBe(true);
     expect(await store.progress('0')).toEqual(at(3));
   });
 
   it('have an epoch above the last writer of the checkpoint, even if the ownership was deleted', async () => {
     const store = open();
     const before = await claim(store, 6);
-    await store.writeProgress(before, at(5));
+    await store.writeCheckpoint(before, at(5));
     await blobOf('ownership').delete();
     const after = await claim(open());
     expect(after.epoch).toBe(7);
-    expect(await store.writeProgress(before, at(6))).toBe(false);
-    expect(await open().writeProgress(after, at(7))).toBe(true);
+    expect(await store.writeCheckpoint(before, at(6))).toBe(false);
+    expect(await open().writeCheckpoint(after, at(7))).toBe(true);
   });
 
   it('of a reader are written again with its epoch when somebody has deleted the ownership', async () => {
     const store = open();
     const reader = await claim(store, 6);
-    await store.writeProgress(reader, at(5));
+    await store.writeCheckpoint(reader, at(5));
     await blobOf('ownership').delete();
     expect(await store.change(undefined, { ...claimed('me', 6) })).toMatchObject({ owner: 'me', epoch: 6 });
-    expect(await store.writeProgress(reader, at(6))).toBe(true);
+    expect(await store.writeCheckpoint(reader, at(6))).toBe(true);
   });
 
   it('on which somebody holds a lease are not changed, which is told as such and not as a lost race', async () => {
     const store = open();
     const reader = await claim(store);
-    await store.writeProgress(reader, at(5));
+    await store.writeCheckpoint(reader, at(5));
     for (const kind of ['ownership', 'checkpoint'] as const) await blobOf(kind).getBlobLeaseClient().acquireLease(-1);
     const failures = [
       await store.change(reader, { ...reader, owner: '' }).catch((error) => error),
-      await store.writeProgress(reader, at(6)).catch((error) => error),
+      await store.writeCheckpoint(reader, at(6)).catch((error) => error),
     ];
     for (const failure of failures)
       expect(storeFailureOf(failure, { setting: 'STORE_CONNECTION_STRING' })).toMatchObject({
@@ -148,7 +148,7 @@ describe('the completion map of a checkpoint', () => {
   const map = encodeCompletion(41, [{ first: 43, last: 50 }]);
   async function written(completed: string, store = open()) {
     const reader = await claim(store);
-    await store.writeProgress(reader, { ...at(41), completed });
+    await store.writeCheckpoint(reader, { ...at(41), completed });
     return { store, reader };
   }
 
@@ -189,7 +189,7 @@ describe('the completion map of a checkpoint', () => {
     ] as const) {
       proxy.seen.length = 0;
       if (fate === 'lose') strikeOnce('PUT', '/checkpoint/', fate);
-      await store.writeProgress(reader, { ...at(sequenceNumber), completed: long(sequenceNumber) });
+      await store.writeCheckpoint(reader, { ...at(sequenceNumber), completed: long(sequenceNumber) });
       expect(proxy.seen.filter((one) => one.startsWith('PUT'))).toHaveLength(fate === 'lose' ? 2 : 1);
       if (fate === 'pass') expect(proxy.seen).toHaveLength(1);
       expect(await open().progress('0')).toEqual({ ...at(sequenceNumber), completed: long(sequenceNumber) });
@@ -211,7 +211,7 @@ describe('the completion map of a checkpoint', () => {
     const young = open();
     const reader = await takeOver(young, 'young');
     await blobOf('checkpoint').upload(long(5), long(5).length, { metadata: late });
-    expect(await young.writeProgress(reader, at(45))).toBe(true);
+    expect(await young.writeCheckpoint(reader, at(45))).toBe(true);
     expect(await open().progress('0')).toEqual({ ...at(50), completed: long(5) });
   });
 });
@@ -220,7 +220,7 @@ describe('the blob store’s fence', () => {
   it('is on the checkpoint as soon as a claim returns', async () => {
     const old = open();
     const before = await claim(old);
-    await old.writeProgress(before, at(5));
+    await old.writeCheckpoint(before, at(5));
     const young = open();
     const reader = await takeOver(young, 'young');
     expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '5', owner: 'young', epoch: '2' });
@@ -234,17 +234,17 @@ describe('the blob store’s fence', () => {
     const reader = await takeOver(young, 'young');
     // The checkpoint appears between the claim and the first write of the new reader.
     await blobOf('checkpoint').upload('', 0, { metadata: late });
-    expect(await young.writeProgress(reader, at(40))).toBe(true);
+    expect(await young.writeCheckpoint(reader, at(40))).toBe(true);
     expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '50', epoch: '2' });
-    expect(await old.writeProgress(before, at(51))).toBe(false);
+    expect(await old.writeCheckpoint(before, at(51))).toBe(false);
   });
 
   it('does not take a foreign write of the checkpoint for its own', async () => {
     const store = open();
     const reader = await claim(store);
-    await store.writeProgress(reader, at(5));
+    await store.writeCheckpoint(reader, at(5));
     await blobOf('checkpoint').setMetadata({ sequencenumber: '60', offset: 'o60' });
-    expect(await store.writeProgress(reader, at(6))).toBe(true);
+    expect(await store.writeCheckpoint(reader, at(6))).toBe(true);
     expect(await store.progress('0')).toEqual(at(60));
   });
 });
@@ -313,12 +313,12 @@ describe('the blob store, when the storage fails', () => {
     const reader = await claim(store);
     for (const sequenceNumber of [1, 2, 3]) {
       strikeOnce('PUT', '/checkpoint/', 'lose');
-      expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
+      expect(await store.writeCheckpoint(reader, at(sequenceNumber))).toBe(true);
     }
     expect(await store.progress('0')).toEqual(at(3));
   });
 
-  it.each(['ownerships', 'change', 'progress', 'writeProgress'] as const)(
+  it.each(['ownerships', 'change', 'progress', 'writeCheckpoint'] as const)(
     'ends %s at its time-out when there is no answer',
     async (verb) => {
       await claim();
@@ -328,7 +328,7 @@ describe('the blob store, when the storage fails', () => {
         ownerships: () => store.ownerships(),
         change: () => store.change(undefined, claimed('me', 1)),
         progress: () => store.progress('0'),
-        writeProgress: () => store.writeProgress(reader, at(1)),
+        writeCheckpoint: () => store.writeCheckpoint(reader, at(1)),
       };
       proxy.fate = () => 'hang';
       await expect(calls[verb]()).rejects.toThrow(/^checkpoint storage: .* failed: AbortError$/);

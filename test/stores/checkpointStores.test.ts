@@ -101,27 +101,27 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
     const record = await takeOver(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
-    expect(await instance().writeProgress(record, noted)).toBe(true);
+    expect(await instance().writeCheckpoint(record, noted)).toBe(true);
     expect(await instance().progress('0')).toEqual(noted);
     const next = await takeOver(instance(), 'b');
     expect(await instance().progress('0')).toEqual(noted);
-    expect(await instance().writeProgress(record, { ...noted, note: '1 9 42 - -' })).toBe(false);
+    expect(await instance().writeCheckpoint(record, { ...noted, note: '1 9 42 - -' })).toBe(false);
     expect(await instance().progress('0')).toEqual(noted);
-    expect(await instance().writeProgress(next, at(5))).toBe(true);
+    expect(await instance().writeCheckpoint(next, at(5))).toBe(true);
     expect(await instance().progress('0')).toEqual(at(5));
   });
 
   it('changes the crash record at a position that stays', async () => {
     const record = await takeOver(instance(), 'a');
     for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
-      expect(await instance().writeProgress(record, { ...at(4), note })).toBe(true);
+      expect(await instance().writeCheckpoint(record, { ...at(4), note })).toBe(true);
       expect(await instance().progress('0')).toEqual({ ...at(4), note });
     }
   });
 
   it.each([40, 1_500_000])('returns position and a map of %i characters unchanged', async (length) => {
     const written = withMap(100, length);
-    expect(await instance().writeProgress(await takeOver(instance(), 'a'), written)).toBe(true);
+    expect(await instance().writeCheckpoint(await takeOver(instance(), 'a'), written)).toBe(true);
     expect(await instance().progress('0')).toEqual(written);
     await takeOver(instance(), 'next');
     expect(await instance().progress('0')).toEqual(written);
@@ -131,38 +131,38 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     const store = instance();
     const written = [withMap(1, 40_000), withMap(2, 50_000), at(3)];
     const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'b', '1'), await takeOver(store, 'c', '2')];
-    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, written[index] ?? at(0))));
+    await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, written[index] ?? at(0))));
     expect(await Promise.all(['0', '1', '2'].map((one) => instance().progress(one)))).toEqual(written);
   });
 
   it('never moves progress backwards', async () => {
     const store = instance();
     const reader = await takeOver(store, 'a');
-    for (const sequenceNumber of [5, 9, 7]) expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
+    for (const sequenceNumber of [5, 9, 7]) expect(await store.writeCheckpoint(reader, at(sequenceNumber))).toBe(true);
     expect(await store.progress('0')).toEqual(at(9));
-    await store.writeProgress(reader, at(10));
+    await store.writeCheckpoint(reader, at(10));
     expect(await store.progress('0')).toEqual(at(10));
   });
 
   it('never moves progress backwards on a change of reader', async () => {
     const [old, young] = [instance(), instance()];
-    await old.writeProgress(await takeOver(old, 'old'), at(50));
+    await old.writeCheckpoint(await takeOver(old, 'old'), at(50));
     const reader = await takeOver(young, 'young');
-    expect(await young.writeProgress(reader, at(40))).toBe(true);
+    expect(await young.writeCheckpoint(reader, at(40))).toBe(true);
     expect(await young.progress('0')).toEqual(at(50));
-    await young.writeProgress(reader, at(51));
+    await young.writeCheckpoint(reader, at(51));
     expect(await young.progress('0')).toEqual(at(51));
   });
 
   it('refuses the progress of a reader whose partition was taken over', async () => {
     const [old, young] = [instance(), instance()];
     const oldReader = await takeOver(old, 'old');
-    await old.writeProgress(oldReader, at(5));
+    await old.writeCheckpoint(oldReader, at(5));
     const youngReader = await takeOver(young, 'young');
-    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await old.writeCheckpoint(oldReader, at(6))).toBe(false);
     expect(await young.progress('0')).toEqual(at(5));
-    await young.writeProgress(youngReader, at(7));
-    expect(await old.writeProgress(oldReader, at(8))).toBe(false);
+    await young.writeCheckpoint(youngReader, at(7));
+    expect(await old.writeCheckpoint(oldReader, at(8))).toBe(false);
     expect(await young.progress('0')).toEqual(at(7));
   });
 
@@ -170,27 +170,27 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     const [old, young] = [instance(), instance()];
     const oldReader = await takeOver(old, 'old');
     await takeOver(young, 'young');
-    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await old.writeCheckpoint(oldReader, at(6))).toBe(false);
     expect(await young.progress('0')).toBeUndefined();
   });
 
   it('refuses the progress of a reader that released its partition', async () => {
     const store = instance();
     const reader = await takeOver(store, 'a');
-    await store.writeProgress(reader, at(5));
+    await store.writeCheckpoint(reader, at(5));
     await store.change(reader, { ...reader, owner: '' });
-    expect(await store.writeProgress(reader, at(6))).toBe(false);
+    expect(await store.writeCheckpoint(reader, at(6))).toBe(false);
     expect(await store.progress('0')).toEqual(at(5));
   });
 
   it('gives the same owner a new epoch when it returns, and rejects writes under its old one', async () => {
     const store = instance();
     const before = await takeOver(store, 'a');
-    await store.writeProgress(before, at(5));
+    await store.writeCheckpoint(before, at(5));
     const after = await takeOver(store, 'a');
     expect(after.epoch).toBeGreaterThan(before.epoch);
-    expect(await store.writeProgress(before, at(6))).toBe(false);
-    expect(await store.writeProgress(after, at(7))).toBe(true);
+    expect(await store.writeCheckpoint(before, at(6))).toBe(false);
+    expect(await store.writeCheckpoint(after, at(7))).toBe(true);
   });
 
   it('separates partitions', async () => {
@@ -200,7 +200,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
       await takeOver(store, 'b', '1'),
       await takeOver(store, 'c', '10'),
     ];
-    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, at(index))));
+    await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, at(index))));
     const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
     expect(kept).toEqual([at(0), at(1), at(2), undefined]);
     expect((await store.ownerships()).map(({ partition, owner }) => partition + owner).sort()).toEqual([
@@ -212,7 +212,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
 
   it('separates consumer groups', async () => {
     const [one, other] = [instance(), open(newPlace())()];
-    await one.writeProgress(await takeOver(one, 'a'), at(5));
+    await one.writeCheckpoint(await takeOver(one, 'a'), at(5));
     expect(await other.ownerships()).toEqual([]);
     expect(await other.progress('0')).toBeUndefined();
   });
@@ -225,7 +225,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     const place = newPlace();
     const before = open(place);
     const reader = await takeOver(before, 'a');
-    await before.writeProgress(reader, at(5));
+    await before.writeCheckpoint(reader, at(5));
     const after = open(place);
     expect(await after.progress('0')).toEqual(at(5));
     expect((await takeOver(after, 'b')).epoch).toBe(reader.epoch + 1);
@@ -235,7 +235,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     const place = newPlace();
     for (const written of [at(4), withMap(5, 200_000), withMap(6, 40), at(7)]) {
       const store = open(place);
-      await store.writeProgress(await takeOver(store, 'a'), written);
+      await store.writeCheckpoint(await takeOver(store, 'a'), written);
       expect(await open(place).progress('0')).toEqual(written);
     }
   });
@@ -244,11 +244,11 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     const place = newPlace();
     const before = open(place);
     const reader = await takeOver(before, 'a');
-    await before.writeProgress(reader, at(5));
+    await before.writeCheckpoint(reader, at(5));
     const after = open(place);
     const next = await takeOver(after, 'b');
-    await after.writeProgress(next, at(9));
-    expect(await before.writeProgress(reader, at(10))).toBe(false);
+    await after.writeCheckpoint(next, at(9));
+    expect(await before.writeCheckpoint(reader, at(10))).toBe(false);
     expect(await open(place).progress('0')).toEqual(at(9));
   });
 });

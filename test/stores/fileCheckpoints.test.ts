@@ -42,9 +42,9 @@ describe('the file of checkpoints', () => {
     const first = open();
     const reader = await takeOver(first, 'a');
     const second = open();
-    expect(await first.writeProgress(reader, at(1))).toBe(true);
+    expect(await first.writeCheckpoint(reader, at(1))).toBe(true);
     expect(await second.progress('0')).toMatchObject({ sequenceNumber: 1 });
-    expect(await first.writeProgress(reader, at(2))).toBe(false);
+    expect(await first.writeCheckpoint(reader, at(2))).toBe(false);
     await expect(first.change(reader, claimed('a', 2))).rejects.toThrow('another process');
     await expect(first.ownerships()).rejects.toThrow(
       `another process has taken ${path()}, which serves one instance: when that one has gone, restart this one`,
@@ -55,7 +55,9 @@ describe('the file of checkpoints', () => {
   it('has the last of many checkpoints that were given at once, and all partitions', async () => {
     const store = open();
     const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'a', '1')];
-    const given = [1, 2, 3, 4, 5].flatMap((number) => readers.map((reader) => store.writeProgress(reader, at(number))));
+    const given = [1, 2, 3, 4, 5].flatMap((number) =>
+      readers.map((reader) => store.writeCheckpoint(reader, at(number))),
+    );
     expect(new Set(await Promise.all(given))).toEqual(new Set([true]));
     const next = open();
     expect([await next.progress('0'), await next.progress('1')]).toEqual([at(5), at(5)]);
@@ -65,8 +67,8 @@ describe('the file of checkpoints', () => {
     const store = open();
     const reader = await takeOver(store, 'a');
     rmSync(directory, { recursive: true });
-    await expect(store.writeProgress(reader, at(4))).rejects.toThrow('ENOENT');
-    expect(await store.writeProgress(reader, at(4))).toBe(true);
+    await expect(store.writeCheckpoint(reader, at(4))).rejects.toThrow('ENOENT');
+    expect(await store.writeCheckpoint(reader, at(4))).toBe(true);
     expect(await open().progress('0')).toEqual(at(4));
     expect([readdirSync(directory), statSync(directory).mode & 0o777]).toEqual([['place.json'], 0o700]);
   });
@@ -109,7 +111,7 @@ describe('the file of checkpoints', () => {
     const reader = await takeOver(store, 'a');
     const handles = () => readdirSync('/proc/self/fd').length;
     const before = handles();
-    for (let number = 0; number < 40; number += 1) await store.writeProgress(reader, at(number));
+    for (let number = 0; number < 40; number += 1) await store.writeCheckpoint(reader, at(number));
     expect(handles() - before).toBeLessThan(20);
   });
 
@@ -125,10 +127,10 @@ describe('the file of checkpoints', () => {
     const onDisk = () => JSON.parse(readFileSync(path(), 'utf8')).progress[0]?.progress.sequenceNumber;
     const store = open();
     const reader = await takeOver(store, 'a');
-    const found = [1, 2, 3].map((sequenceNumber) => store.writeProgress(reader, at(sequenceNumber)).then(onDisk));
+    const found = [1, 2, 3].map((sequenceNumber) => store.writeCheckpoint(reader, at(sequenceNumber)).then(onDisk));
     for (const [index, number] of (await Promise.all(found)).entries()) expect(number).toBeGreaterThan(index);
     expect(onDisk()).toBe(3);
-    await store.writeProgress(reader, at(4));
+    await store.writeCheckpoint(reader, at(4));
     expect([onDisk(), readdirSync(directory)]).toEqual([4, ['place.json']]);
   });
 });

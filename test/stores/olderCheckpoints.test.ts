@@ -30,7 +30,7 @@ async function expectRepeats(store: CheckpointStore) {
     const seen = (await store.ownerships()).find((one) => one.partition === String(index));
     const reader = seen && (await store.change(seen, { ...seen, owner: 'next', epoch: seen.epoch + 1 }));
     const written = { ...expected, sequenceNumber: expected.sequenceNumber + 1, completed: '2 0 abc' };
-    expect(reader && (await store.writeProgress(reader, written))).toBe(true);
+    expect(reader && (await store.writeCheckpoint(reader, written))).toBe(true);
     expect(await store.progress(String(index))).toEqual(written);
   }
 }

@@ -71,7 +71,7 @@ describe('the stored positions', () => {
     const store = await open(more);
     for (const partition of ['0', '11']) {
       const record = await takeOver(store, 'me', partition);
-      await store.writeProgress(record, at(Number(partition) + 40));
+      await store.writeCheckpoint(record, at(Number(partition) + 40));
     }
     return store;
   }

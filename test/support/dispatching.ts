@@ -18,7 +18,7 @@ import type { DeadLetter } from '../../src/stores/deadLetter.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
-import { arrivalOf, forever, wire } from './wiring.ts';
+import { forever, receivedMessageOf, wire } from './wiring.ts';
 
 export interface Dispatched {
   readonly handled: boolean;
@@ -102,11 +102,11 @@ export async function dispatchEvent(
     ...(taps && { taps }),
     beforeEffect,
   });
-  const arrival = arrivalOf(event, redelivered);
+  const receivedMessage = receivedMessageOf(event, redelivered);
   const givenBack: number[] = [];
   const answering: number[] = [];
   const parking: number[] = [];
-  const handled = await dispatch(arrival, {
+  const handled = await dispatch(receivedMessage, {
     ...forever,
     ended,
     parkUnexecuted,

@@ -1,5 +1,5 @@
 import type { MeterWithReadings, MetricName } from '../../src/observing/metrics.ts';
-import type { Course } from '../../src/observing/observation.ts';
+import type { Observation } from '../../src/observing/observation.ts';
 
 export function recordingLog() {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
@@ -27,7 +27,7 @@ export function sumsOf(meter: MeterWithReadings, name: MetricName): Record<strin
 }
 
 /** The course of a message, as those who work for it see it: nobody follows the device, and no spans are recorded. */
-export const courseOf = (changes: Partial<Course> = {}): Course => ({
+export const courseOf = (changes: Partial<Observation> = {}): Observation => ({
   begunAt: performance.now(),
   open: new Set(),
   ...{ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', span: undefined, times: {} },

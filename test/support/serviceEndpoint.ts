@@ -21,7 +21,7 @@ export interface ServiceEndpoint {
   readonly messages: readonly Message[];
   connections(): number;
   /** How often bytes arrived. */
-  arrivals(): number;
+  receivedMessages(): number;
   /** Links to `/messages/devicebound` that were attached. */
   links(): number;
   /** The official service client, connected to this endpoint; everything but its address is as shipped. */
@@ -43,7 +43,7 @@ export async function startServiceEndpoint(
   const received: string[] = [];
   const messages: Message[] = [];
   let connections = 0;
-  let arrivals = 0;
+  let receivedMessages = 0;
   let links = 0;
 
   for (const event of ['error', 'connection_error', 'session_error', 'disconnected', 'protocol_error'])
@@ -83,7 +83,7 @@ export async function startServiceEndpoint(
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('data', () => {
-      arrivals += 1;
+      receivedMessages += 1;
     });
     socket.on('close', () => sockets.delete(socket));
   });
@@ -94,7 +94,7 @@ export async function startServiceEndpoint(
     received,
     messages,
     connections: () => connections,
-    arrivals: () => arrivals,
+    receivedMessages: () => receivedMessages,
     links: () => links,
     newClient: () => plainClient(port),
     async close() {

@@ -8,7 +8,7 @@ import { createLog, createTroubles, type Log } from '../../src/observing/log.ts'
 import { createMeter } from '../../src/observing/metrics.ts';
 import type { Traces } from '../../src/observing/observation.ts';
 import type { Taps } from '../../src/observing/taps.ts';
-import { type Arrival, classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
+import { classify, type HubEvent, type ReceivedMessage, senderOf } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
 import { settings as defaults } from './environment.ts';
@@ -76,7 +76,7 @@ export const forever: MessageContext = {
 };
 
 /** The event as the reader hands it on; one that the reader skips ends the test. */
-export function arrivalOf(event: HubEvent, redelivered = false): Arrival {
+export function receivedMessageOf(event: HubEvent, redelivered = false): ReceivedMessage {
   const [generation, deviceId] = [classify(event), senderOf(event)];
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
   return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };

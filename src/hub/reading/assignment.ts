@@ -6,7 +6,7 @@ import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosi
 import type { Log } from '../../observing/log.ts';
 import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Ownership } from '../../stores/checkpointStore.ts';
+import type { Lease } from '../../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';
 
 /** A session that has ended has none. */
@@ -19,7 +19,7 @@ interface PartitionSessionOptions<A extends DeviceEvent>
   extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
     Omit<PartitionOptions<A>, 'onGap'> {
   /** With which the session begins. */
-  readonly record: Ownership;
+  readonly record: Lease;
   readonly gaps: GapReports;
   /** The longest that it drains. */
   readonly drainMs: number;
@@ -27,7 +27,7 @@ interface PartitionSessionOptions<A extends DeviceEvent>
    * Releases the ownership.
    * @param begun newest sequence number whose handling may have begun on any instance, if that is known
    */
-  releaseOwnership(begun: number | undefined): Promise<void>;
+  releaseLease(begun: number | undefined): Promise<void>;
   /** Called once. */
   ended(reason: Revocation | 'released' | 'not_released'): void;
   /** Nothing of the session runs any more. */
@@ -44,7 +44,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
 ) {
-  const { record, redeliveryHorizon, gaps, drainMs, releaseOwnership, ended, gone, log } = options;
+  const { record, redeliveryHorizon, gaps, drainMs, releaseLease, ended, gone, log } = options;
   const { partition: partitionId, epoch } = record;
   const partition = createPartition({ ...options, onGap: gaps.report });
   const reader = createPartitionReader(client, { ...options, partition, partitionId, epoch });
@@ -58,7 +58,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
       partition.revoke();
       gaps.close();
       const before = redeliveryHorizon.known();
-      await releaseOwnership(before === undefined ? undefined : Math.max(before, position()));
+      await releaseLease(before === undefined ? undefined : Math.max(before, position()));
       if (state !== 'revoked') ended('released'); // else its end has been reported already
       log.info({ partition: partitionId, unfinished }, 'partition released');
     } catch (error) {

@@ -1,14 +1,14 @@
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import type { PartitionOptions } from '../../engine/partition.ts';
-import { knownRedeliveryHorizon, openRedeliveryHorizon, type Progress } from '../../engine/progressTracker.ts';
+import { type Checkpoint, knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progressTracker.ts';
 import { diagnosisOf, ofHub } from '../../observing/diagnosis.ts';
 import type { LogText } from '../../observing/events.ts';
 import type { Troubles } from '../../observing/log.ts';
 import { type Meter, noMeter } from '../../observing/metrics.ts';
 import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { Taps } from '../../observing/taps.ts';
-import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
+import type { CheckpointStore, Lease } from '../../stores/checkpointStore.ts';
 import {
   beginPartitionSession,
   type PartitionReaderOptions,
@@ -18,7 +18,7 @@ import {
 } from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
 import { createGapReports } from './gaps.ts';
-import type { Ownerships } from './leases.ts';
+import type { Leases } from './leases.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
 
@@ -54,7 +54,7 @@ export type PartitionSessions = ReturnType<typeof createPartitionSessions>;
 /** The partition sessions of this instance, one for each partition that it reads. */
 export function createPartitionSessions<A extends DeviceEvent>(
   connection: Pick<EventHubConnection, 'client'>,
-  ownerships: Pick<Ownerships, 'release'>,
+  ownerships: Pick<Leases, 'release'>,
   options: PartitionSessionsOptions<A>,
 ) {
   const { log, drainMs, troubles, allTroubles, meter = noMeter, taps } = options;
@@ -70,10 +70,10 @@ export function createPartitionSessions<A extends DeviceEvent>(
   let isStopping = false;
 
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
-  const store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'> = {
+  const store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeCheckpoint'> = {
     progress: (partition) => answered(options.store.progress(partition)),
     checkpoints: () => answered(options.store.checkpoints()),
-    writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
+    writeCheckpoint: (reader, progress) => answered(options.store.writeCheckpoint(reader, progress)),
   };
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
   const start = { ...options, store, extentOf, checkCheckpoint: createForeignCheckpointCheck() };
@@ -94,9 +94,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const release = async (partition: string) => sessionOf(partition)?.release();
 
   /** @returns false when another instance owns the partition */
-  async function writeCheckpoint(record: Ownership, progress: Progress): Promise<boolean> {
+  async function writeCheckpoint(record: Lease, progress: Checkpoint): Promise<boolean> {
     log.flush?.(); // a message that is not handled again must have its line (G5)
-    const isOurs = await store.writeProgress(record, progress).catch((error) => {
+    const isOurs = await store.writeCheckpoint(record, progress).catch((error) => {
       countCheckpoint('failed');
       throw error;
     });
@@ -106,7 +106,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
     return isOurs;
   }
 
-  async function begin(record: Ownership, begun: number | undefined): Promise<void> {
+  async function begin(record: Lease, begun: number | undefined): Promise<void> {
     const { partition } = record;
     const afterUncleanShutdown = uncounted.has(partition);
     const progress = isStopping ? undefined : await startPositionOf(record, { ...start, afterUncleanShutdown });
@@ -146,7 +146,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
         logLost(partition, 'hub');
         revoke(partition, 'lost');
       },
-      releaseOwnership: (newest) => ownerships.release(record, newest),
+      releaseLease: (newest) => ownerships.release(record, newest),
       ended: countEnded,
       gone() {
         entries.delete(partition);
@@ -171,7 +171,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
      * @param begun as the last owner wrote it in its release (D10)
      * @param afterUncleanShutdown the last owner has not released the partition (G4)
      */
-    async open(record: Ownership, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
+    async open(record: Lease, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
       const { partition } = record;
       entries.set(partition, 'opening');
       if (afterUncleanShutdown === true) uncounted.add(partition);
@@ -188,7 +188,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       }
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
-    revokeLost(records: readonly Ownership[]) {
+    revokeLost(records: readonly Lease[]) {
       const known = new Map(records.map((record) => [record.partition, record]));
       for (const { record, revoke } of all()) {
         const { owner, epoch } = known.get(record.partition) ?? record;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SeenOwnership } from './leases.ts';
+import type { SeenLease } from './leases.ts';
 
 export interface BalanceLimits {
   /** An owner that has not renewed for this time has expired. */
@@ -29,16 +29,16 @@ export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits 
 export function decide(
   me: string,
   partitions: readonly string[],
-  records: readonly SeenOwnership[],
+  records: readonly SeenLease[],
   { expiryMs, forceMs }: BalanceLimits,
 ) {
   const known = new Map(records.map((record) => [record.partition, record]));
   /** Its own record stays alive until another instance claims it. */
-  const isAlive = ({ owner, unrenewedMs }: SeenOwnership) => owner === me || (owner !== '' && unrenewedMs < expiryMs);
-  const isAsked = ({ wantedBy, wantedMs }: SeenOwnership) => wantedBy !== '' && wantedMs < forceMs * 2;
+  const isAlive = ({ owner, unrenewedMs }: SeenLease) => owner === me || (owner !== '' && unrenewedMs < expiryMs);
+  const isAsked = ({ wantedBy, wantedMs }: SeenLease) => wantedBy !== '' && wantedMs < forceMs * 2;
 
   /** Released for the instance that requested it, which has one expiry to claim it. */
-  const isReserved = (record: SeenOwnership) => record.owner === '' && isAsked(record) && record.unrenewedMs < expiryMs;
+  const isReserved = (record: SeenLease) => record.owner === '' && isAsked(record) && record.unrenewedMs < expiryMs;
 
   const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));
@@ -92,16 +92,16 @@ function inOrderOf<T>(me: string, some: readonly T[], nameOf: (one: T) => string
 /** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
 function surplus(
   me: string,
-  others: readonly SeenOwnership[],
+  others: readonly SeenLease[],
   least: number,
   count: number,
-  isAsked: (record: SeenOwnership) => boolean,
-): SeenOwnership[] {
-  const held = new Map<string, SeenOwnership[]>();
+  isAsked: (record: SeenLease) => boolean,
+): SeenLease[] {
+  const held = new Map<string, SeenLease[]>();
   const available = others.filter((record) => !isAsked(record));
   for (const record of inOrderOf(me, available, ({ partition }) => partition))
     held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
-  const chosen: SeenOwnership[] = [];
+  const chosen: SeenLease[] = [];
   while (chosen.length < count) {
     const [most] = [...held.values()].sort((a, b) => b.length - a.length);
     if (most === undefined || most.length <= least) break;

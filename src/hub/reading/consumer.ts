@@ -4,11 +4,11 @@ import { createRepeating, within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import { createTroubles } from '../../observing/log.ts';
-import type { Ownership } from '../../stores/checkpointStore.ts';
+import type { Lease } from '../../stores/checkpointStore.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';
 import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
-import { createOwnerships } from './leases.ts';
+import { createLeases } from './leases.ts';
 import { createReadingTroubles } from './readingTroubles.ts';
 import { createPartitionIds, createRounds, type RoundLimits } from './rebalance.ts';
 
@@ -38,7 +38,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   const told = options.told ?? (isSecret(options.access) ? undefined : ofIdentity);
   const troubles = createReadingTroubles(allTroubles, told, () => connection.refused());
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
-  const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
+  const ownerships = createLeases(store, me, answerMs, balance.expiryMs / 3);
   const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
   const partitionIds = createPartitionIds(askForIds, troubles, log);
   const sessions = createPartitionSessions(connection, ownerships, {
@@ -91,7 +91,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     partitions: (): readonly PartitionState[] =>
       sessions.all().map((session) => partitionStateOf(session, watch.saidOf(session.record.partition))),
     /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
-    elsewhere: (): readonly Ownership[] =>
+    elsewhere: (): readonly Lease[] =>
       rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     /**
      * The devices with messages that are read and not handled to their end.
@@ -109,7 +109,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     stoodStill(ms: number) {
       const revoked = sessions.revokeAll();
       if (revoked.length === 0) return;
-      const fields = { standstillMs: Math.round(ms), partitions: revoked };
+      const fields = { processPauseMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
     /**

@@ -10,7 +10,7 @@ import { amqpsPort, type HubLogin, hubLoginOf, hubNameOf } from '../../settings/
 import type { CheckpointStore } from '../../stores/checkpointStore.ts';
 import { overWebSockets } from '../hubTransport.ts';
 import type { Consumer } from './consumer.ts';
-import type { Ownerships } from './leases.ts';
+import type { Leases } from './leases.ts';
 
 /** Where the events of a hub are read. A failover of the hub changes it. */
 export interface EventEndpoint {
@@ -269,7 +269,7 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
 interface EndpointLeaseOptions {
   /** Of the hub itself: the owner in its one record is an endpoint. */
   readonly records: Pick<CheckpointStore, 'ownerships' | 'change'>;
-  readonly ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Ownerships, 'look'>>;
+  readonly ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Leases, 'look'>>;
   readonly expiryMs: number;
 }
 

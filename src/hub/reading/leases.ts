@@ -1,8 +1,8 @@
 import { sleep, within } from '../../concurrency/waiting.ts';
-import type { CheckpointStore, Ownership } from '../../stores/checkpointStore.ts';
+import type { CheckpointStore, Lease } from '../../stores/checkpointStore.ts';
 
 /** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
-export interface SeenOwnership extends Ownership {
+export interface SeenLease extends Lease {
   /** Milliseconds in which the owner could have renewed it and has not. */
   readonly unrenewedMs: number;
   /** Milliseconds in which the owner could have released it to `wantedBy` and has not. */
@@ -15,7 +15,7 @@ const longestPauseMs = 2_000;
 
 const unwanted = { wantedBy: '', wantedSince: 0 };
 
-export type Ownerships = ReturnType<typeof createOwnerships>;
+export type Leases = ReturnType<typeof createLeases>;
 
 /**
  * Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. What changes a
@@ -26,21 +26,21 @@ export type Ownerships = ReturnType<typeof createOwnerships>;
  * A time that has changed between two looks is at most as old as the gap. Only at the first look do clocks of the day decide:
  * ours, and that of the other instance or the storage.
  */
-export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number) {
+export function createLeases(store: CheckpointStore, me: string, answerMs: number, gapMs: number) {
   let lookedAt = performance.now();
-  let known: ReadonlyMap<string, SeenOwnership> | undefined;
+  let known: ReadonlyMap<string, SeenLease> | undefined;
   const all = () => within(store.ownerships(), answerMs);
-  const change = (record: Ownership, what: Partial<Ownership>) =>
+  const change = (record: Lease, what: Partial<Lease>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
 
   const owned = (partition: string) => ({ ...unwanted, partition, owner: me, renewedAt: Date.now() });
 
-  async function own({ partition, epoch }: Ownership): Promise<Ownership | undefined> {
+  async function own({ partition, epoch }: Lease): Promise<Lease | undefined> {
     return (await all()).find((one) => one.partition === partition && one.owner === me && one.epoch === epoch);
   }
 
   return {
-    async look(): Promise<SeenOwnership[]> {
+    async look(): Promise<SeenLease[]> {
       const records = await all();
       const passedMs = performance.now() - lookedAt;
       const countedMs = Math.min(passedMs, gapMs);
@@ -51,7 +51,7 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
         const mostMs = countedMs + (before === undefined ? Math.max(0, ms - passedMs) : 0);
         return Math.max(0, Math.min(ms, mostMs));
       };
-      const seen = records.map((record): SeenOwnership => {
+      const seen = records.map((record): SeenLease => {
         const last = before?.get(record.partition);
         return {
           ...record,
@@ -62,20 +62,19 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
       known = new Map(seen.map((record) => [record.partition, record]));
       return seen;
     },
-    renew: (record: Ownership) => change(record, { renewedAt: Date.now() }),
-    claim: (partition: string, seen: Ownership | undefined) =>
+    renew: (record: Lease) => change(record, { renewedAt: Date.now() }),
+    claim: (partition: string, seen: Lease | undefined) =>
       within(store.change(seen, { ...owned(partition), epoch: (seen?.epoch ?? 0) + 1 }), answerMs),
     /** Writes the record of a partition that is read, after somebody has deleted it. */
-    restore: ({ partition, epoch }: Ownership) =>
-      within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
-    ask: (record: Ownership) => change(record, { wantedBy: me, wantedSince: Date.now() }),
+    restore: ({ partition, epoch }: Lease) => within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
+    ask: (record: Lease) => change(record, { wantedBy: me, wantedSince: Date.now() }),
     /** Takes back what `ask` has asked for. */
-    withdraw: (record: Ownership) => change(record, unwanted),
+    withdraw: (record: Lease) => change(record, unwanted),
     /**
      * Releases a partition, unless another instance owns it by now.
      * @param begun newest sequence number whose handling may have begun on any instance, if that is known
      */
-    async release(given: Ownership, begun: number | undefined): Promise<void> {
+    async release(given: Lease, begun: number | undefined): Promise<void> {
       let pauseMs = shortestPauseMs;
       for (let record = await own(given); record !== undefined; record = await own(given)) {
         // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.
@@ -87,8 +86,8 @@ export function createOwnerships(store: CheckpointStore, me: string, answerMs: n
   };
 }
 
-const isSameLease = (last: SeenOwnership | undefined, { owner, epoch, renewedAt }: Ownership): last is SeenOwnership =>
+const isSameLease = (last: SeenLease | undefined, { owner, epoch, renewedAt }: Lease): last is SeenLease =>
   last?.owner === owner && last.epoch === epoch && last.renewedAt === renewedAt;
 
-const isSameWish = (last: SeenOwnership | undefined, { wantedBy, wantedSince }: Ownership): last is SeenOwnership =>
+const isSameWish = (last: SeenLease | undefined, { wantedBy, wantedSince }: Lease): last is SeenLease =>
   last?.wantedBy === wantedBy && last.wantedSince === wantedSince;

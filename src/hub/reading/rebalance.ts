@@ -2,15 +2,15 @@ import { within } from '../../concurrency/waiting.ts';
 import { diagnosisOf } from '../../observing/diagnosis.ts';
 import type { Log, Troubles } from '../../observing/log.ts';
 import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../observing/storeFailure.ts';
-import type { Ownership } from '../../stores/checkpointStore.ts';
+import type { Lease } from '../../stores/checkpointStore.ts';
 import type { PartitionSessions } from './assignments.ts';
 import { type BalanceLimits, decide } from './balance.ts';
-import type { Ownerships } from './leases.ts';
+import type { Leases } from './leases.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 
 /** What the rounds have found until now. */
 export interface LastRound {
-  readonly records: readonly Ownership[];
+  readonly records: readonly Lease[];
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
@@ -33,7 +33,7 @@ interface RoundsOptions extends RoundLimits {
   /** Names this instance. */
   readonly me: string;
   readonly partitionIds: PartitionIds;
-  readonly ownerships: Ownerships;
+  readonly ownerships: Leases;
   readonly sessions: PartitionSessions;
   readonly troubles: ReadingTroubles;
   readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
@@ -99,7 +99,7 @@ export function createRounds(options: RoundsOptions) {
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
   }
 
-  async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
+  async function claim(partition: string, seen: Lease | undefined): Promise<void> {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
     const afterUncleanShutdown = seen !== undefined && seen.begun === undefined;

@@ -1,8 +1,8 @@
 import type { PartitionProperties } from '@azure/event-hubs';
 import { decodeCompletion, isDone } from '../../engine/completionMap.ts';
 import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../../engine/crashRecord.ts';
-import type { Progress } from '../../engine/progressTracker.ts';
-import { type CheckpointStore, type Ownership, UnreadableCheckpoint } from '../../stores/checkpointStore.ts';
+import type { Checkpoint } from '../../engine/progressTracker.ts';
+import { type CheckpointStore, type Lease, UnreadableCheckpoint } from '../../stores/checkpointStore.ts';
 
 /**
  * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which
@@ -16,7 +16,7 @@ type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueue
 export type StartPosition = 'earliest' | 'latest';
 
 interface StartPositionOptions {
-  readonly store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'>;
+  readonly store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeCheckpoint'>;
   readonly extentOf: (partition: string) => Promise<Extent>;
   /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
@@ -32,7 +32,7 @@ interface StartPositionOptions {
  * @throws ForeignCheckpoint
  * @throws OldInformation
  */
-export async function startPositionOf(record: Ownership, options: StartPositionOptions): Promise<Progress | undefined> {
+export async function startPositionOf(record: Lease, options: StartPositionOptions): Promise<Checkpoint | undefined> {
   const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
   const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
   const newest = extent.lastEnqueuedSequenceNumber;
@@ -50,15 +50,11 @@ export async function startPositionOf(record: Ownership, options: StartPositionO
   if (crashRecord === undefined) return progress;
   const marked = { ...progress, note: encodeCrashRecord(crashRecord) };
   // Written before the first message begins: this session may end in an unclean shutdown, too (G4).
-  return crashRecord === before || (await store.writeProgress(record, marked)) ? marked : undefined;
+  return crashRecord === before || (await store.writeCheckpoint(record, marked)) ? marked : undefined;
 }
 
 /** For a partition without a checkpoint. */
-async function startOf(
-  record: Ownership,
-  extent: Extent,
-  options: StartPositionOptions,
-): Promise<Progress | undefined> {
+async function startOf(record: Lease, extent: Extent, options: StartPositionOptions): Promise<Checkpoint | undefined> {
   const { store, partitionIds } = options;
   // A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195).
   const stray = (await store.checkpoints()).find((one) => !partitionIds().includes(one.partition));
@@ -72,7 +68,7 @@ async function startOf(
   const { lastEnqueuedOffset: offset, lastEnqueuedSequenceNumber: sequenceNumber } = extent;
   if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
   const latest = { sequenceNumber, offset, completed: '' };
-  return (await store.writeProgress(record, latest)) ? latest : undefined;
+  return (await store.writeCheckpoint(record, latest)) ? latest : undefined;
 }
 
 /** The hub was created anew under its old name, or replaced by another: its sequence numbers start again (D22). */

@@ -10,7 +10,7 @@ import { Message, translateError } from '../serviceSdk.ts';
  * link keeps the account of what is not settled, and reports every failure. Replies of the same turn of the event loop are
  * written together: a write through TLS costs as much as all else that a reply needs here (D148).
  */
-export function createHandOver(client: Client) {
+export function createSendBytes(client: Client) {
   const sendByClient = (reply: Reply) => client.send(reply.deviceId, toMessage(reply)).then(isTaken);
   let turn: Promise<void> | undefined;
 

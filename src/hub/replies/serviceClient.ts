@@ -3,7 +3,7 @@ import { endsWithin, within } from '../../concurrency/waiting.ts';
 import type { Log } from '../../observing/log.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { isTokenEnding, noRetry } from '../serviceSdk.ts';
-import { createHandOver } from './sendBytes.ts';
+import { createSendBytes } from './sendBytes.ts';
 import { type SendRefusal, sendRefusalOf, unreachable } from './sendFailure.ts';
 
 interface Options {
@@ -45,7 +45,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
   client.setRetryPolicy(noRetry);
   client.on('disconnect', onEnd);
   const opened = client.open();
-  const handOver = createHandOver(client);
+  const sendBytes = createSendBytes(client);
 
   async function close() {
     if (isClosed) return;
@@ -56,7 +56,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
 
   async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {
     try {
-      const isAccepted = await handOver(reply);
+      const isAccepted = await sendBytes(reply);
       use = 'good';
       return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {

@@ -34,7 +34,7 @@ function ours(port: number): () => Promise<void> {
   );
   return async () => {
     const call = {
-      ...{ deviceId: 'device-1', correlationId: 'bench', course: courseOf(), idempotencySeed: seed },
+      ...{ deviceId: 'device-1', correlationId: 'bench', observation: courseOf(), idempotencySeed: seed },
       deadline: createDeadline(300),
     };
     const { refusal } = await bind(call)({

@@ -84,7 +84,7 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
     progress: undefined,
     limits: { everyMessages: 100, everyMs: 5_000 },
     costOf: () => body.length,
-    arrivalOf: (event) => ({ event, deviceId: String(work[event.sequenceNumber]?.device) }),
+    receivedMessageOf: (event) => ({ event, deviceId: String(work[event.sequenceNumber]?.device) }),
     async dispatch({ event }) {
       await sleep(work[event.sequenceNumber]?.ms ?? 0);
       left -= 1;

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type PartitionOptions } from '../../../src/engine/partition.ts';
-import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { MessageContext } from '../../../src/engine/work.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
@@ -45,12 +45,13 @@ export const events = (text: string): HubEvent[] =>
     return hubEvent({ sequenceNumber, properties: one[0] === 't' ? {} : { device: one[0] } });
   });
 
-export function arrivalOf(event: HubEvent) {
+export function receivedMessageOf(event: HubEvent) {
   const deviceId = event.properties?.['device'];
   return typeof deviceId === 'string' ? { event, deviceId } : undefined;
 }
 
-export const positions = (checkpoints: readonly Progress[]) => checkpoints.map(({ sequenceNumber }) => sequenceNumber);
+export const positions = (checkpoints: readonly Checkpoint[]) =>
+  checkpoints.map(({ sequenceNumber }) => sequenceNumber);
 
 type Options = PartitionOptions<{ event: HubEvent; deviceId: string }>;
 
@@ -61,14 +62,14 @@ type Options = PartitionOptions<{ event: HubEvent; deviceId: string }>;
 export function partitionByHand(given: Partial<Options> = {}) {
   const started: number[] = [];
   const stays: MessageContext[] = [];
-  const checkpoints: Progress[] = [];
+  const checkpoints: Checkpoint[] = [];
   const failures: string[] = [];
   const ends = new Map<number, (handled: boolean) => void>();
   let givenUp = 0;
   const options: Options = {
     ...usual,
     budget: budgetOf(10),
-    arrivalOf,
+    receivedMessageOf,
     dispatch({ event: { sequenceNumber } }, context) {
       started.push(sequenceNumber);
       stays.push(context);

@@ -3,7 +3,7 @@ import { createSemaphore, type Semaphore } from '../../../src/backends/bulkhead.
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition.ts';
-import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../../src/engine/quarantine.ts';
 import { createForeignCheckpointCheck, startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/observing/log.ts';
@@ -58,7 +58,7 @@ export async function runToTheEnd(given: Given) {
   const events = partitions.map((text) =>
     text.split(' ').map((one) => hubEvent({ sequenceNumber: Number(one.slice(1)), device: one.slice(0, 1) })),
   );
-  const written: (Progress | undefined)[] = partitions.map(() => undefined);
+  const written: (Checkpoint | undefined)[] = partitions.map(() => undefined);
   const isGivenBack = partitions.map(() => true);
   /** Messages handled to their end, in the order in which they were, the first time. */
   const handled: string[] = [];
@@ -86,7 +86,7 @@ export async function runToTheEnd(given: Given) {
     const storeOf = (index: number) => ({
       progress: async () => written[index],
       checkpoints: async () => [],
-      writeProgress: (_: unknown, next: Progress) =>
+      writeCheckpoint: (_: unknown, next: Checkpoint) =>
         life.step(async () => {
           writes += 1;
           written[index] = next;
@@ -121,7 +121,7 @@ export async function runToTheEnd(given: Given) {
         budget: createBudget({ maxMessages: mostMessages, maxBytes: 1e6 }, overall),
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
-        arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
+        receivedMessageOf: (event) => ({ event, deviceId: deviceOf(event) }),
         dispatch({ event, deviceId }, { charge, begins, ended, parkUnexecuted, nextMayBegin }) {
           const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
@@ -155,7 +155,7 @@ export async function runToTheEnd(given: Given) {
           });
         },
         checkpoint: (next) =>
-          isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
+          isStoreOut() ? Promise.reject(new Error('store out')) : store.writeCheckpoint(undefined, next),
         limits: { everyMessages: 50, everyMs: 5_000 },
         quarantine: { mostSuspects, turnstile, log: createLog('silent') },
         onTrouble() {},

@@ -2,9 +2,9 @@ import type { SubscriptionEventHandlers } from '@azure/event-hubs';
 import { createPartitionSessions, type PartitionSessionsOptions } from '../../../src/hub/reading/assignments.ts';
 import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
 import { createMeter } from '../../../src/observing/metrics.ts';
-import type { CheckpointStore, Ownership } from '../../../src/stores/checkpointStore.ts';
+import type { CheckpointStore, Lease } from '../../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/stores/fileCheckpoints.ts';
-import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
+import { budgetOf, limits, receivedMessageOf, usual } from '../../engine/support/partitions.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
 import { takeOver } from './claims.ts';
@@ -55,12 +55,12 @@ export async function openSessions(circumstances: Circumstances = {}) {
       ...{ answerMs: 20_000, store, log, sessionBegins },
       ...{ troubles: createReadingTroubles(untold), allTroubles },
       partition: () => ({
-        ...{ budget: budgetOf(10), backlog: usual.backlog, costOf: usual.costOf, limits, arrivalOf },
+        ...{ budget: budgetOf(10), backlog: usual.backlog, costOf: usual.costOf, limits, receivedMessageOf },
         dispatch: () => handling.then(() => true),
       }),
     },
   );
-  const records: Ownership[] = [];
+  const records: Lease[] = [];
   for (const partition of ids) {
     for (let sequenceNumber = 0; sequenceNumber < messages; sequenceNumber += 1) {
       hub.append(partition, hubEvent({ sequenceNumber, properties: { device: 'a' } }));

@@ -6,7 +6,7 @@ import { type Backends as Sandbox, startBackends } from '../../../sandbox/backen
 import { createTransport } from '../../../src/backends/transport.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition } from '../../../src/engine/partition.ts';
-import { knownRedeliveryHorizon, type Progress } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { StoredLetter } from '../../../src/operations/deadLetterCommands.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
@@ -18,12 +18,12 @@ import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { crashingAt } from '../../support/processLife.ts';
 import { signal } from '../../support/waiting.ts';
-import { arrivalOf, wire } from '../../support/wiring.ts';
+import { receivedMessageOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 
 /** What is left of a process when it is gone. */
 export interface Remains {
-  progress: Progress | undefined;
+  progress: Checkpoint | undefined;
   readonly replies: Reply[];
   readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<StoredLetter[]> };
 }
@@ -102,7 +102,7 @@ function startCrashing(sandbox: Sandbox, directory: string) {
       progress: remains.progress,
       redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
       costOf: bodyBytes,
-      arrivalOf,
+      receivedMessageOf,
       dispatch,
       async checkpoint(progress) {
         await life.step(async () => (remains.progress = progress));

@@ -28,7 +28,7 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
   const waitingFor = (partition: string) => waiting.get(partition) ?? new Set();
 
   /** Until something comes, or for so long. */
-  const arrival = (partition: string, ms: number) =>
+  const receivedMessage = (partition: string, ms: number) =>
     new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
@@ -61,7 +61,7 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
     let next = log.findIndex(({ offset }) => Number(offset) > after);
     if (next < 0) next = log.length;
     while (receiver.isOpen) {
-      if (next >= log.length) await arrival(partition, maxWaitTimeInSeconds * 1000);
+      if (next >= log.length) await receivedMessage(partition, maxWaitTimeInSeconds * 1000);
       const batch = await life.step(async () => log.slice(next, next + maxBatchSize));
       if (!receiver.isOpen) return;
       next += batch.length;

@@ -61,9 +61,9 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
     clients.set(name, () => hub.client(own));
     const through: CheckpointStore = {
       ...storeThrough(store, own.step),
-      writeProgress: (reader, next) =>
+      writeCheckpoint: (reader, next) =>
         own.step(async () => {
-          const isOwner = await store.writeProgress(reader, next);
+          const isOwner = await store.writeCheckpoint(reader, next);
           const { sequenceNumber = -1 } = (await store.progress(reader.partition)) ?? {};
           if (isOwner) writes.push({ ...reader, sequenceNumber });
           return isOwner;
@@ -80,7 +80,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
       store: through,
       partition: (partition) => ({
         ...usualOpened(),
-        arrivalOf: (event, redelivered) => ({
+        receivedMessageOf: (event, redelivered) => ({
           event,
           deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
           redelivered,

@@ -28,7 +28,7 @@ export const usualOpened = (maxMessages = 100) => ({
   budget: createBudget({ maxMessages, maxBytes: 1e6 }),
   backlog: backlogOf(1e6),
   costOf: bodyBytes,
-  arrivalOf: (event: HubEvent) => ({ event, deviceId: 'd1' }),
+  receivedMessageOf: (event: HubEvent) => ({ event, deviceId: 'd1' }),
   limits: { everyMessages: 1, everyMs: 1_000 },
 });
 
@@ -64,5 +64,5 @@ export const storeThrough = (
   change: (seen, next) => way(() => store.change(seen, next)),
   progress: (partition) => way(() => store.progress(partition)),
   checkpoints: () => way(store.checkpoints),
-  writeProgress: (reader, progress) => way(() => store.writeProgress(reader, progress)),
+  writeCheckpoint: (reader, progress) => way(() => store.writeCheckpoint(reader, progress)),
 });

@@ -28,7 +28,7 @@ export async function readingLife(store: CheckpointStore, told: Told): Promise<v
   await store.progress('0');
   for (const sequenceNumber of [10, 20]) {
     told.given = sequenceNumber;
-    if (!(await store.writeProgress(record, at(sequenceNumber)))) return;
+    if (!(await store.writeCheckpoint(record, at(sequenceNumber)))) return;
     told.written = sequenceNumber;
     record = await store.change(record, { ...record, renewedAt: Date.now() });
     if (record === undefined) return;

@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import type { BackendName } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
-import { createRequirements } from '../../../src/dispatch/recognition.ts';
+import { createDependencies } from '../../../src/dispatch/recognition.ts';
 import { type Budget, createBudget } from '../../../src/engine/budget.ts';
 import { createPartition } from '../../../src/engine/partition.ts';
 import type { Backlog } from '../../../src/engine/rooms.ts';
@@ -13,7 +13,7 @@ import { usual } from '../../engine/support/partitions.ts';
 import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';
 import { courseOf } from '../../support/observed.ts';
-import { arrivalOf, wire } from '../../support/wiring.ts';
+import { receivedMessageOf, wire } from '../../support/wiring.ts';
 import { v2 } from './messages.ts';
 
 interface Given {
@@ -56,12 +56,12 @@ export function waitingService({ maxMessages = 500, backlog = usual.backlog, ove
     ...usual,
     budget,
     backlog,
-    arrivalOf: (event) => arrivalOf(event),
-    requirementOf: createRequirements(backends, messageLimits),
-    async dispatch(arrival, context) {
+    receivedMessageOf: (event) => receivedMessageOf(event),
+    dependenciesOf: createDependencies(backends, messageLimits),
+    async dispatch(receivedMessage, context) {
       expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);
-      const isHandled = await dispatch(arrival, context);
-      if (isHandled) handled.push(`${arrival.deviceId} ${arrival.event.sequenceNumber}`);
+      const isHandled = await dispatch(receivedMessage, context);
+      if (isHandled) handled.push(`${receivedMessage.deviceId} ${receivedMessage.event.sequenceNumber}`);
       return isHandled;
     },
     limits: { everyMessages: 1e9, everyMs: 1e9 },
@@ -93,7 +93,7 @@ export function waitingService({ maxMessages = 500, backlog = usual.backlog, ove
       out.add(name);
       const deviceId = 'finder';
       const deadline = createDeadline(0.05);
-      const call = { deviceId, correlationId: '', course: courseOf(), idempotencySeed: objectId, deadline };
+      const call = { deviceId, correlationId: '', observation: courseOf(), idempotencySeed: objectId, deadline };
       const bound = backends.bind(call);
       void (
         name === 'informationModel'

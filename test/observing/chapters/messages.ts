@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { vi } from 'vitest';
-import { createArrivals } from '../../../src/dispatch/recognition.ts';
+import { createReceivedMessages } from '../../../src/dispatch/recognition.ts';
 import { findCard } from '../../../src/messages/index.ts';
 import { createLog, createTroubles } from '../../../src/observing/log.ts';
 import { createMessageRecords } from '../../../src/observing/messageRecords.ts';
@@ -14,7 +14,7 @@ import { messageLimits } from '../../../src/settings/constants.ts';
 import { LetterRefused } from '../../../src/stores/deadLetterStore.ts';
 import { createParking } from '../../../src/stores/parking.ts';
 import { hubEvent } from '../../support/events.ts';
-import { arrivalOf, now } from '../../support/wiring.ts';
+import { now, receivedMessageOf } from '../../support/wiring.ts';
 import { type Chapter, times } from '../support/points.ts';
 
 const log = createLog('silent');
@@ -60,30 +60,35 @@ function handle(meter: Meter) {
       'd1',
       '6f1c1f6e-5a3c-5b0e-9d3f-0a1c3c1f2a3b',
     );
-    return messages.begin({ ...arrivalOf(event), generation }, envelope, findCard(generation, name)?.name, readAt);
+    return messages.begin(
+      { ...receivedMessageOf(event), generation },
+      envelope,
+      findCard(generation, name)?.name,
+      readAt,
+    );
   };
   for (const [count, code, name, generation] of ends) {
     for (let done = 0; done < count; done += 1) {
-      const course = begin(generation, name);
+      const observation = begin(generation, name);
       vi.advanceTimersByTime(5);
-      course.answers();
-      course.ended(code === 'ok' ? undefined : new Rejection(code, 'why'));
+      observation.answers();
+      observation.ended(code === 'ok' ? undefined : new Rejection(code, 'why'));
     }
   }
   const enqueuedTimeUtc = new Date(Date.now() - 902 - 901);
   const event = { ...hubEvent({ properties: ours }), enqueuedTimeUtc };
-  const course = begin('V2', 'model.create', performance.now() - 902, event);
-  course.answers();
+  const observation = begin('V2', 'model.create', performance.now() - 902, event);
+  observation.answers();
   const all = replies.flatMap(([count, delivery]) =>
-    Array.from({ length: count }, () => [course.reply(reply), delivery] as const),
+    Array.from({ length: count }, () => [observation.reply(reply), delivery] as const),
   );
   vi.advanceTimersByTime(903);
   for (const [one, delivery] of all) one.ended(delivery);
-  course.ended(undefined);
+  observation.ended(undefined);
 }
 
 async function recognise(meter: Meter) {
-  const recognised = createArrivals({ hub: 'hub', meter, log })('0');
+  const recognised = createReceivedMessages({ hub: 'hub', meter, log })('0');
   await times(73, () => recognised(hubEvent({ properties: ours }), false));
   await times(24, () => recognised(hubEvent(), false));
   await times(25, () => recognised(hubEvent({ properties: ours, device: '' }), false));
@@ -93,18 +98,21 @@ async function recognise(meter: Meter) {
 
 async function park(meter: Meter) {
   const remove = async () => {};
-  const [arrival, failure] = [arrivalOf(hubEvent({ properties: ours })), new Rejection('delivery_failed', 'why')];
+  const [receivedMessage, failure] = [
+    receivedMessageOf(hubEvent({ properties: ours })),
+    new Rejection('delivery_failed', 'why'),
+  ];
   const store = { park: async () => {}, remove };
   const wait = { ended: new AbortController().signal, waits() {} };
   setMaxListeners(0, wait.ended); // as that of a partition
   const parkingIn = (deadLetters: typeof store) =>
     createParking({ deadLetters, meter, log, troubles: createTroubles(log), now: () => now });
   const parking = parkingIn(store);
-  await times(21, () => parking.park(arrival, failure, '', wait));
+  await times(21, () => parking.park(receivedMessage, failure, '', wait));
   const refusing = parkingIn({ park: () => Promise.reject(new LetterRefused('too many', 'delete some')), remove });
-  await times(22, () => refusing.park(arrival, failure, '', wait));
+  await times(22, () => refusing.park(receivedMessage, failure, '', wait));
   const waiting = parkingIn({ park: () => Promise.reject(new Error('503')), remove });
-  await times(20, () => void waiting.park(arrivalOf(hubEvent({ properties: ours })), failure, '', wait));
+  await times(20, () => void waiting.park(receivedMessageOf(hubEvent({ properties: ours })), failure, '', wait));
 }
 
 /** From the hub to the end of each message. */

@@ -106,7 +106,7 @@ async function askDevices(meter: Meter) {
     });
     const authorized = {
       ...{
-        course: invocationsOf(meter).begin(fieldsOf('stop')),
+        observation: invocationsOf(meter).begin(fieldsOf('stop')),
         object: { objectId: 'o1', type: 'pump@1' },
         claims: {},
       },

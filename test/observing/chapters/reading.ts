@@ -17,7 +17,7 @@ async function endSessions(meter: MeterWithReadings) {
   const claimed = await openSessions({ meter, partitions: 4, messages: 0 });
   claimed.sessions.revokeLost(claimed.claimedByOthers);
 
-  await openSessions({ meter, partitions: 5, store: { writeProgress: async () => false } });
+  await openSessions({ meter, partitions: 5, store: { writeCheckpoint: async () => false } });
   await untilCheckpoint();
 
   const stalled = await openSessions({ meter, partitions: 6, messages: 0 });
@@ -36,12 +36,12 @@ async function endSessions(meter: MeterWithReadings) {
 /** The store accepts a checkpoint only after it has failed 11 times. */
 async function failToWrite(meter: MeterWithReadings) {
   let failures = 11;
-  const writeProgress = async () => {
+  const writeCheckpoint = async () => {
     if (failures === 0) return true;
     failures -= 1;
     throw new Error('no store');
   };
-  await openSessions({ meter, store: { writeProgress } });
+  await openSessions({ meter, store: { writeCheckpoint } });
   for (let round = 0; round < 12; round += 1) await untilCheckpoint();
 }
 

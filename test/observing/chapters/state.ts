@@ -44,7 +44,7 @@ export const state: Chapter = {
     ];
     observeService(meter, {
       ...{ budget, backlog },
-      pace: { messages: () => 104 },
+      adaptiveLimit: { messages: () => 104 },
       consumer: {
         partitions: () => partitions,
         waiting: () => ({ messages: 105, bytes: 908 }) as never,

@@ -43,5 +43,5 @@ export function recordedCourse() {
     attributes: {},
   } as const;
   const told: Parameters<Publish>[] = [];
-  return { course: courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) }), told, spans };
+  return { observation: courseOf({ span: traces.begin(root), publish: (...all) => void told.push(all) }), told, spans };
 }
