@@ -1,4 +1,4 @@
-import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from '../src/operations/memoryNeeded.ts';
+import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from '../src/operations/machineProbes.ts';
 import { mebibyte } from '../src/settings/constants.ts';
 import { schema } from '../src/settings/table.ts';
 import { table } from '../test/bench/absoluteTables.ts';

@@ -1,5 +1,3 @@
-import { statfsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { ok } from '@device-messaging/telemetry/check.ts';
 import { isSecret } from '../access/secretFiles.ts';
 import type { BackendName } from '../backends/backends.ts';
@@ -15,11 +13,10 @@ import {
 import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { invocationLimits, mebibyte, mostBodies } from '../settings/constants.ts';
+import { invocationLimits, mostBodies } from '../settings/constants.ts';
 import { placeOf } from '../settings/derived.ts';
-import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import { createFileStorage } from '../stores/methodFiles.ts';
-import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from './memoryNeeded.ts';
+import { disk, memory, methodsMemory, openFiles, orFewerConnections, serviceMemory } from './machineProbes.ts';
 import { type AnySettings, answerMs, type Openers, urlOf } from './openers.ts';
 import { away, doubt, type Found, failed, fault, type Probe, unanswered } from './probe.ts';
 
@@ -248,53 +245,6 @@ const backend = (name: BackendName, setting: string): Probe<AnySettings> => ({
     if (status >= 500 || status === 429) return away(said, 'wait until it is back');
     const todo = `compare ${setting} with its base URL, and the rights of the token`;
     return doubt(`answers ${said} to a harmless question`, todo);
-  },
-});
-
-const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
-
-/** The folders of the service: that it can use them, and that their disk has room for what the settings allow. */
-const disk: Probe<Settings> = {
-  name: 'disk',
-  async attempt(_, settings) {
-    const problems = unusableDirectories(usedDirectories(settings));
-    if (problems.length > 0) return problems.map((one) => fault(one, 'the service does not start without it'));
-    if (settings.store.kind !== 'file') return 'nothing is written to a folder with STORE=blob';
-    const path = resolve(settings.data.directory);
-    const { blocks, bavail, bsize } = statfsSync(path);
-    if (blocks === 0) return `${path} can be written; its file system does not say how much room it has`;
-    const needed = settings.deadLetters.maxBytes;
-    const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
-    const todo = `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`;
-    return bavail * bsize >= needed ? found : doubt(found, todo);
-  },
-};
-
-const orFewerConnections = 'lower BACKENDS_CONNECTIONS';
-
-const memory = <S>(parts: readonly MemoryPart<S>[], orElse: string): Probe<S> => ({
-  name: 'memory',
-  async attempt(open, settings) {
-    const { memory } = open.machineLimits();
-    const needed = memoryNeeded(parts, settings);
-    const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
-    return memory >= needed ? found : doubt(found, `raise the limit of the container or the unit, or ${orElse}`);
-  },
-});
-
-/** Hub, storage, ports, log. */
-const hubFiles = 256;
-
-/** @param others beside those of the backends and the hub */
-const openFiles = (backends: number, others: number): Probe<AnySettings> => ({
-  name: 'open files',
-  async attempt(open, settings) {
-    const needed = backends * settings.backends.connections + others + hubFiles;
-    const { files } = open.machineLimits();
-    if (files === undefined) return `the operating system does not say how many; up to ${needed} are used`;
-    const most = files === Number.POSITIVE_INFINITY ? 'any number' : `up to ${files}`;
-    const found = `${most}, of which it may come to need ${needed}`;
-    return files >= needed ? found : doubt(found, `raise the limit (ulimit -n, LimitNOFILE), or ${orFewerConnections}`);
   },
 });
 

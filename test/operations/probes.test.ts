@@ -14,7 +14,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
 import { diagnoseReading } from '../../src/observing/diagnosis.ts';
 import { checkSettings } from '../../src/operations/checkDeployment.ts';
-import { memoryNeeded, methodsMemory, serviceMemory } from '../../src/operations/memoryNeeded.ts';
+import { memoryNeeded, methodsMemory, serviceMemory } from '../../src/operations/machineProbes.ts';
 import { type Openers, openersOf } from '../../src/operations/openers.ts';
 import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';

@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { maxAnswerBytes } from '../backends/backend.ts';
 import { cacheEntries, entryBytes } from '../backends/cache.ts';
 import { readingBytes, usualAnswerBytes } from '../backends/transport.ts';
@@ -13,6 +15,9 @@ import {
   mostRepliesInFlight,
   reading,
 } from '../settings/constants.ts';
+import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
+import type { AnySettings } from './openers.ts';
+import { doubt, fault, type Probe } from './probe.ts';
 
 /** A part of what a process may hold in memory. */
 export interface MemoryPart<S> {
@@ -115,3 +120,50 @@ export const methodsMemory: readonly MemoryPart<Pick<MethodsSettings, 'backends'
 
 export const memoryNeeded = <S>(parts: readonly MemoryPart<S>[], settings: S): number =>
   parts.reduce((sum, part) => sum + part.bytes(settings), 0);
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MB`;
+
+/** The folders of the service: that it can use them, and that their disk has room for what the settings allow. */
+export const disk: Probe<Settings> = {
+  name: 'disk',
+  async attempt(_, settings) {
+    const problems = unusableDirectories(usedDirectories(settings));
+    if (problems.length > 0) return problems.map((one) => fault(one, 'the service does not start without it'));
+    if (settings.store.kind !== 'file') return 'nothing is written to a folder with STORE=blob';
+    const path = resolve(settings.data.directory);
+    const { blocks, bavail, bsize } = statfsSync(path);
+    if (blocks === 0) return `${path} can be written; its file system does not say how much room it has`;
+    const needed = settings.deadLetters.maxBytes;
+    const found = `${path} can be written and has ${megabytes(bavail * bsize)} free`;
+    const todo = `dead letters (DEAD_LETTERS_MAX_BYTES) may come to need ${megabytes(needed)}: take a larger volume`;
+    return bavail * bsize >= needed ? found : doubt(found, todo);
+  },
+};
+
+export const orFewerConnections = 'lower BACKENDS_CONNECTIONS';
+
+export const memory = <S>(parts: readonly MemoryPart<S>[], orElse: string): Probe<S> => ({
+  name: 'memory',
+  async attempt(open, settings) {
+    const { memory } = open.machineLimits();
+    const needed = memoryNeeded(parts, settings);
+    const found = `${megabytes(memory)}, of which it may come to need ${megabytes(needed)}`;
+    return memory >= needed ? found : doubt(found, `raise the limit of the container or the unit, or ${orElse}`);
+  },
+});
+
+/** Hub, storage, ports, log. */
+const hubFiles = 256;
+
+/** @param others beside those of the backends and the hub */
+export const openFiles = (backends: number, others: number): Probe<AnySettings> => ({
+  name: 'open files',
+  async attempt(open, settings) {
+    const needed = backends * settings.backends.connections + others + hubFiles;
+    const { files } = open.machineLimits();
+    if (files === undefined) return `the operating system does not say how many; up to ${needed} are used`;
+    const most = files === Number.POSITIVE_INFINITY ? 'any number' : `up to ${files}`;
+    const found = `${most}, of which it may come to need ${needed}`;
+    return files >= needed ? found : doubt(found, `raise the limit (ulimit -n, LimitNOFILE), or ${orFewerConnections}`);
+  },
+});
