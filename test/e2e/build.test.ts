@@ -92,7 +92,7 @@ it('an error in the log has the file and line of the source', async () => {
   const { code, stdout } = await run(['dist/main.js'], environment);
   const last = stdout.trimEnd().split('\n').at(-1) ?? '';
   expect([code, JSON.parse(last).event]).toEqual([1, 'program.not_started']);
-  const frame = /\/(src\/hub\/stores\/fileStore\.ts):(\d+)/.exec(JSON.parse(last).err.stack);
+  const frame = /\/(src\/stores\/fileCheckpoints\.ts):(\d+)/.exec(JSON.parse(last).err.stack);
   expect(frame?.[1]).toBe('src/stores/fileCheckpoints.ts');
   const line = readFileSync(join(projectDirectory, frame?.[1] ?? ''), 'utf8').split('\n')[Number(frame?.[2]) - 1];
   expect(line).toContain('new Error(');
