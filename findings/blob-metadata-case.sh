@@ -4,25 +4,18 @@
 . "$(dirname "$0")/common.sh"
 packages @azure/storage-blob@12.32.0 azurite@3.35.0
 seen <<'JS'
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { BlobServiceClient } from '@azure/storage-blob';
+import { startStorage } from './azurite.mjs';
 
-const program = ['node_modules/azurite/dist/src/blob/main.js', '--blobPort', '0', '--inMemoryPersistence', '--skipApiVersionCheck'];
-const env = { ...process.env, AZURITE_ACCOUNTS: 'findings:a2V5' };
-const storage = spawn(process.execPath, program, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-let said = '';
-while (!/http:\/\/127\.0\.0\.1:\d+/.test(said)) said += (await once(storage.stdout, 'data'))[0];
-const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-const account = `DefaultEndpointsProtocol=http;AccountName=findings;AccountKey=a2V5;BlobEndpoint=${address}/findings`;
-const service = BlobServiceClient.fromConnectionString(account);
+const storage = await startStorage();
+const service = BlobServiceClient.fromConnectionString(storage.connectionString);
 const container = service.getContainerClient('owners');
 await container.create();
 const blob = container.getBlockBlobClient('0');
 await blob.upload('', 0, { metadata: { ownerId: 'a' } });
 console.log('getProperties:', (await blob.getProperties()).metadata);
 for await (const { metadata } of container.listBlobsFlat({ includeMetadata: true })) console.log('a listing:', metadata);
-storage.kill();
+storage.close();
 JS
 expected <<'TEXT'
 getProperties: { ownerid: 'a' }

@@ -4,19 +4,12 @@
 . "$(dirname "$0")/common.sh"
 packages @azure/eventhubs-checkpointstore-blob@2.0.0 @azure/storage-blob@12.32.0 azurite@3.35.0
 seen <<'JS'
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { BlobCheckpointStore } from '@azure/eventhubs-checkpointstore-blob';
 import { BlobServiceClient } from '@azure/storage-blob';
+import { startStorage } from './azurite.mjs';
 
-const program = ['node_modules/azurite/dist/src/blob/main.js', '--blobPort', '0', '--inMemoryPersistence', '--skipApiVersionCheck'];
-const env = { ...process.env, AZURITE_ACCOUNTS: 'findings:a2V5' };
-const storage = spawn(process.execPath, program, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-let said = '';
-while (!/http:\/\/127\.0\.0\.1:\d+/.test(said)) said += (await once(storage.stdout, 'data'))[0];
-const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-const account = `DefaultEndpointsProtocol=http;AccountName=findings;AccountKey=a2V5;BlobEndpoint=${address}/findings`;
-const container = BlobServiceClient.fromConnectionString(account).getContainerClient('checkpoints');
+const storage = await startStorage();
+const container = BlobServiceClient.fromConnectionString(storage.connectionString).getContainerClient('checkpoints');
 await container.create();
 const store = new BlobCheckpointStore(container);
 const [fullyQualifiedNamespace, eventHubName, consumerGroup] = ['n.servicebus.windows.net', 'hub', '$Default'];
@@ -30,7 +23,7 @@ await store.updateCheckpoint({ ...place, partitionId: '0', offset: '5', sequence
 console.log('before:', await list());
 await container.getBlockBlobClient('n.servicebus.windows.net/hub/$default/checkpoint/1').upload('', 0);
 console.log('with a blob without metadata beside it:', await list());
-storage.kill();
+storage.close();
 JS
 expected <<'TEXT'
 before: 1 checkpoint

@@ -8,7 +8,7 @@ cd "$folder"
 
 # packages NAME@VERSION …
 packages() {
-  cp "$here/eventHub.mjs" .
+  cp "$here"/*.mjs .
   echo '{ "private": true, "type": "module" }' >package.json
   npm install --silent --no-audit --no-fund --no-update-notifier "$@"
   echo "node $(node --version) with $*"

@@ -72,6 +72,12 @@ describe('imports', () => {
     expect(readFileSync('src/programs/main.ts', 'utf8').match(/^import /gm)).toHaveLength(1); // the other one is not static
   });
 
+  it('of the declared metrics of messages are in the room that records them: others take vocabularies from the protocol', () => {
+    const isOffence = (file: string, target: string) =>
+      target === 'src/observing/messageMetrics.ts' && !file.startsWith('src/observing/');
+    expect(offenders(isOffence)).toEqual([]);
+  });
+
   it('of the engine include no packages but telemetry: it is independent of the hub', () => {
     const isOwn = (target: string) => /^(src\/|@device-messaging\/telemetry\/|node:)/.test(target);
     expect(offenders((file, target) => file.startsWith('src/engine/') && !isOwn(target))).toEqual([]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AccessToken, TokenCredential } from '@azure/identity';
-import { comingMoment } from '../concurrency/clocks.ts';
+import { monotonicOfComing } from '../concurrency/clocks.ts';
 import { lazy, singleFlight, within } from '../concurrency/waiting.ts';
 import type { Troubles } from '../observing/log.ts';
 import type { Settings } from '../settings/config.ts';
@@ -52,8 +52,8 @@ export function createIdentity(
       try {
         const token = await ask(scope);
         const { expiresOnTimestamp, refreshAfterTimestamp = expiresOnTimestamp } = token;
-        const ends = comingMoment(expiresOnTimestamp);
-        current = { token, ends, due: Math.min(ends - freshMs, comingMoment(refreshAfterTimestamp)) };
+        const ends = monotonicOfComing(expiresOnTimestamp);
+        current = { token, ends, due: Math.min(ends - freshMs, monotonicOfComing(refreshAfterTimestamp)) };
         troubles?.clear(source, 'the identity gets tokens again', { scope });
         return token;
       } catch (error) {

@@ -2,7 +2,7 @@ import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import { NoToken, type ScopedTokens } from '../access/identity.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
-import { comingMoment } from '../concurrency/clocks.ts';
+import { monotonicOfComing } from '../concurrency/clocks.ts';
 import { createOpenRequests, createRequestRecords } from '../observing/callRecords.ts';
 import type { Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
@@ -143,7 +143,7 @@ export const identityTokens = (credential: ScopedTokens, troubles: Troubles, met
     {
       async request() {
         const { token, expiresOnTimestamp } = await credential.getToken();
-        return { token, lifeMs: comingMoment(expiresOnTimestamp) - performance.now() };
+        return { token, lifeMs: monotonicOfComing(expiresOnTimestamp) - performance.now() };
       },
       out: createRequestRecords('tokenEndpoint', meter).out,
       state: () => ({ connections: { inUse: 0, waiting: 0 }, oldestMs: 0 }),

@@ -13,10 +13,10 @@ export const dateOf = (at: number): number => Math.round(Date.now() - (performan
  * The point in time, as `performance.now()`, of a time in the past that another machine has given, in ms since 1970. To be asked
  * when the time arrives: from then on, no clock that is set changes its age. A time ahead of this machine's clock counts as now.
  */
-export const monotonicOf = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
+export const monotonicOfPast = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
 
 /** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
-export const comingMoment = (time: number): number => performance.now() + Math.max(0, time - Date.now());
+export const monotonicOfComing = (time: number): number => performance.now() + Math.max(0, time - Date.now());
 
 /** Seconds as people read them. */
 export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 10;

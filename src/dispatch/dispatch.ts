@@ -5,7 +5,8 @@ import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.t
 import type { KeepingRoom } from '../backends/sending.ts';
 import type { CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import type { MessageCharge, MessageContext } from '../engine/work.ts';
+import type { MessageCharge } from '../engine/charge.ts';
+import type { MessageContext } from '../engine/work.ts';
 import { catalogue, findCard } from '../messages/index.ts';
 import {
   createMessageRecords,

@@ -1,5 +1,6 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { MessageCharge, MessageContext } from '../engine/work.ts';
+import type { MessageCharge } from '../engine/charge.ts';
+import type { MessageContext } from '../engine/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { MessageObservation } from '../observing/messageRecords.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';

@@ -1,4 +1,4 @@
-import { dateOf, monotonicOf } from '../concurrency/clocks.ts';
+import { dateOf, monotonicOfPast } from '../concurrency/clocks.ts';
 import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
@@ -137,7 +137,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
       waitingBytes: 0,
       begun: unregistered,
       readAt,
-      enqueuedAt: monotonicOf(event.enqueuedTimeUtc.getTime()),
+      enqueuedAt: monotonicOfPast(event.enqueuedTimeUtc.getTime()),
     };
     const waiting = place(message, publish);
     return waiting && placeWhen(waiting, message, publish);

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { monotonicOf } from '../concurrency/clocks.ts';
+import { monotonicOfPast } from '../concurrency/clocks.ts';
 import { createCondition } from '../concurrency/waiting.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type CheckpointOptions, createCheckpoints } from './checkpointWriter.ts';
@@ -138,7 +138,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
 
   async function admitAll(events: readonly HubEvent[], readAt: number) {
     const first = events.find(isNew)?.enqueuedTimeUtc;
-    atTheDoor = first && monotonicOf(first.getTime());
+    atTheDoor = first && monotonicOfPast(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (draining.signal.aborted) return;
@@ -148,7 +148,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       }
       const waiting = takenIn(event, readAt);
       if (waiting === undefined) continue;
-      atTheDoor = monotonicOf(event.enqueuedTimeUtc.getTime());
+      atTheDoor = monotonicOfPast(event.enqueuedTimeUtc.getTime());
       await waiting;
     }
   }

@@ -1,11 +1,10 @@
 import type { Condition } from '../concurrency/waiting.ts';
 import type { LogText as LogMessage } from '../observing/events.ts';
 import type { Observation } from '../observing/observation.ts';
-import type { Budget } from './budget.ts';
+import { type ChargeOptions, createCharge, type MessageCharge } from './charge.ts';
 import type { Checkpoints } from './checkpointWriter.ts';
 import type { Queued } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
-import type { PartitionBacklog, Sleeper } from './rooms.ts';
 import type { WorkHandle } from './watermark.ts';
 
 /** A message to be handled. */
@@ -41,156 +40,15 @@ export interface MessageContext {
   readonly parkUnexecuted?: boolean;
 }
 
-/** What a message is charged with, and where. */
-export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
-
-/** Of a message without a partition. */
-export const noCharge: MessageCharge = {
-  shrink() {},
-  aside() {},
-  sleeps() {},
-  wakes() {},
-  parks() {},
-  takeForAnswers: () => undefined,
-};
-
-export interface WorkOptions<A> {
-  /** The budget of this partition, which charges the overall one too. */
-  readonly budget: Budget;
-  readonly backlog: PartitionBacklog;
+export interface WorkOptions<A> extends ChargeOptions {
   readonly checkpoints: Pick<Checkpoints, 'end' | 'recordEnds'>;
   readonly quarantine: Quarantine | undefined;
   readonly condition: Condition;
   readonly draining: AbortSignal;
-  readonly ended: AbortSignal;
   /** Handles one message and returns whether it was handled to its end. */
   dispatch(receivedMessage: A, context: MessageContext): Promise<boolean>;
   /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
-}
-
-/** Where a message is charged. Without `shrink`, with its event alone. */
-interface Place {
-  give(bytes: number): void;
-  shrink?(bytes: number): void;
-}
-
-/**
- * @param isFollowed whether other messages of its device wait behind it
- * @param asleep told when it falls asleep, and when it does not sleep any more
- */
-function createCharge(
-  cost: number,
-  { budget, backlog, ended }: Pick<WorkOptions<unknown>, 'budget' | 'backlog' | 'ended'>,
-  isFollowed: () => boolean,
-  asleep: (isAsleep: boolean) => void,
-) {
-  let held = cost;
-  let place: Place = budget.of(cost);
-  let sleeper: Sleeper | undefined;
-  /** Undefined while it has no room for answers of its own. */
-  let answers: number | undefined;
-  let isAsleep = false;
-  /** Its handling is over. */
-  let keepsNoMore = false;
-
-  function shrink(bytes: number) {
-    if (answers !== undefined) {
-      answers -= bytes;
-      budget.answers.shrink(bytes);
-    } else if (place.shrink !== undefined) {
-      held -= bytes;
-      place.shrink(bytes);
-    }
-  }
-
-  function moveTo(next: Place, left: number) {
-    place.give(held);
-    place = next;
-    held = left;
-    sleeper = undefined;
-  }
-
-  function leaveAnswers(): number {
-    const left = answers ?? 0;
-    if (answers !== undefined) budget.answers.give(left);
-    answers = undefined;
-    return left;
-  }
-
-  function setAsleep(next: boolean) {
-    if (next === isAsleep) return;
-    isAsleep = next;
-    asleep(next);
-  }
-
-  return {
-    /** Releases bytes that it does not need, or not any more (R6): those of answers, if it has taken room for them. */
-    shrink,
-    /**
-     * It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
-     * @param left only its replies are left, and so many bytes
-     * @param kept and so many bytes of answers of backends
-     */
-    aside(left?: number, kept = 0) {
-      if (left !== undefined) {
-        keepsNoMore = true;
-        if (answers !== undefined) shrink(answers - kept);
-        const own = answers === undefined ? left + kept : left;
-        place.shrink?.(held - own);
-        held = own;
-      }
-      if (place === budget.answering || place === backlog || !budget.answering.take(held)) return;
-      moveTo(budget.answering, held);
-    },
-    /**
-     * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
-     * @param giveUp ends the waiting; may be called before this returns
-     */
-    sleeps(giveUp: () => void) {
-      if (sleeper === undefined) {
-        const all = held + leaveAnswers();
-        const next = budget.sleeping.add(all, isFollowed);
-        moveTo(next, all);
-        sleeper = next;
-      }
-      setAsleep(true);
-      sleeper.sleeps(giveUp);
-    },
-    /** One of these replies is tried again. */
-    wakes() {
-      setAsleep(false);
-      sleeper?.wakes();
-    },
-    /** It waits for the store of dead letters, and only these bytes are left: moves the charge to the backlog, if it fits (G4). */
-    parks(bytes: number) {
-      if (place === backlog || !backlog.hasRoom(bytes)) return;
-      moveTo(backlog, bytes);
-      backlog.enter(bytes);
-    },
-    /**
-     * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
-     * @returns false, and nothing is taken, when this instance no longer handles the message
-     */
-    takeForAnswers(bytes: number): Promise<boolean> | undefined {
-      const taken = () => {
-        if (keepsNoMore) budget.answers.give(bytes);
-        else answers = bytes;
-      };
-      const taking = budget.answers.take(bytes, ended);
-      if (taking === undefined) taken();
-      return taking?.then((isTaken) => {
-        if (isTaken) taken();
-        return isTaken;
-      });
-    },
-    end() {
-      keepsNoMore = true;
-      place.give(held);
-      leaveAnswers();
-      setAsleep(false);
-    },
-  };
 }
 
 export function createWork<A>(options: WorkOptions<A>) {

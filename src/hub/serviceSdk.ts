@@ -3,7 +3,7 @@ import { Client } from 'azure-iothub/dist/client.js';
 import type { ServiceAccess } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
 import { currentOf, isSecret } from '../access/secretFiles.ts';
-import { comingMoment } from '../concurrency/clocks.ts';
+import { monotonicOfComing } from '../concurrency/clocks.ts';
 import { overWebSockets, type WebSockets } from './hubTransport.ts';
 
 /*
@@ -51,7 +51,7 @@ export function newServiceClient(access: ServiceAccess): Client {
         endsAt: Number.POSITIVE_INFINITY,
         async getToken() {
           const token = await credential.getToken();
-          tokens.endsAt = comingMoment(token.expiresOnTimestamp);
+          tokens.endsAt = monotonicOfComing(token.expiresOnTimestamp);
           return token;
         },
       };

@@ -28,7 +28,6 @@ const invalid = (detail: string) => new Failure('invalid_request', detail);
 
 /** @throws Failure invalid_request */
 export function checkPath({ objectId, model, method }: RequestFields): void {
-  const invalid = (detail: string) => new Failure('invalid_request', detail);
   if (!isGuid(objectId)) throw invalid('the object id in the path must be a GUID');
   if (!isModelId(model)) throw invalid('the model in the path must be a model identifier');
   if (!/^\P{C}{1,256}$/u.test(method)) {

@@ -2,7 +2,7 @@ import { printable } from '@device-messaging/telemetry/text.ts';
 import { inOrder } from '../concurrency/waiting.ts';
 import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { DependenciesOf } from '../dispatch/recognition.ts';
-import { noCharge } from '../engine/work.ts';
+import { noCharge } from '../engine/charge.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../stores/deadLetter.ts';
 import { type DeadLetters, LetterRefused } from '../stores/deadLetterStore.ts';

@@ -1,6 +1,7 @@
 import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { MessageCharge, MessageContext } from '../../src/engine/work.ts';
+import type { MessageCharge } from '../../src/engine/charge.ts';
+import type { MessageContext } from '../../src/engine/work.ts';
 import { bytesBeforeRoom } from '../../src/objectModel/collect.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import { readJson } from '../../src/protocol/json.ts';

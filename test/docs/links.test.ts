@@ -9,7 +9,15 @@ const pagesIn = (folder: string): string[] =>
     .map((name) => join(folder, name));
 const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator/docs')];
 const ofTests = pagesIn('test');
-const pages = ['README.md', 'CONTRIBUTING.md', ...pagesIn('edge'), ...pagesIn('docs'), ...ofEmulator, ...ofTests];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...pagesIn('findings'),
+  ...pagesIn('edge'),
+  ...pagesIn('docs'),
+  ...ofEmulator,
+  ...ofTests,
+];
 
 /** Links to other places than the web. */
 const linksIn = (text: string): string[] =>
