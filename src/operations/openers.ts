@@ -97,7 +97,7 @@ export function readExtents(access: EventsAccess, consumerGroup: string) {
  */
 export async function storedPositions(settings: StoreSettings): Promise<ReadonlyMap<string, number>> {
   const { hub, data, store, checkpoints } = settings;
-  const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
+  const { inFile, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind === 'blob') {
     const { createBlobStore } = await import('../stores/blobCheckpoints.ts');
     const account = accessOf(settings).account('checkpoints');
@@ -107,8 +107,7 @@ export async function storedPositions(settings: StoreSettings): Promise<Readonly
       (await stored.checkpoints()).flatMap(({ partition, at }) => (at === undefined ? [] : [[partition, at]])),
     );
   }
-  const place = [endpoint, name, consumerGroup].join(' ');
-  const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, place), place);
+  const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, inFile), inFile);
   const positions = progress.map((one) => [one.partition, one.progress.sequenceNumber] as const);
   return new Map(positions.filter(([, sequenceNumber]) => Number.isSafeInteger(sequenceNumber)));
 }

@@ -29,10 +29,9 @@ export async function openStore(
   access: Pick<Access, 'account'> = accessOf(settings),
 ): Promise<CheckpointStore> {
   const { hub, data, store, checkpoints } = settings;
-  const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
+  const { inFile, namespace, name, consumerGroup } = hubPlaceOf(hub);
   async function open() {
-    if (store.kind !== 'blob')
-      return createFileStore(directoriesOf(data).checkpoints, [endpoint, name, consumerGroup].join(' '));
+    if (store.kind !== 'blob') return createFileStore(directoriesOf(data).checkpoints, inFile);
     const { createBlobStore } = await import('./blobCheckpoints.ts');
     const { container } = checkpoints;
     return createBlobStore({ account: access.account('checkpoints'), container, namespace, hub: name, consumerGroup });
@@ -47,11 +46,12 @@ export async function openStore(
   return recorded(await open(), verbs, 'checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
 }
 
-/** What the records of one consumer group are kept under. */
+/** What the records of one consumer group are kept under, in blobs or in a file. */
 export function hubPlaceOf({ eventsConnectionString, consumerGroup, ...hub }: Settings['hub']) {
   const endpoint = hub.eventsNamespace || (/Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '');
   const name = eventHubNameOf({ eventsConnectionString, ...hub });
-  return { endpoint, namespace: endpoint.replace(/:\d+$/, ''), name, consumerGroup };
+  const inFile = [endpoint, name, consumerGroup].join(' ');
+  return { inFile, namespace: endpoint.replace(/:\d+$/, ''), name, consumerGroup };
 }
 
 const dayMs = 24 * 60 * 60_000;
