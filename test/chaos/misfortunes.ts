@@ -342,7 +342,7 @@ export const misfortunes: readonly Misfortune[] = [
       const some = stage.devices.filter(() => random.next() < 0.3);
       const added = some.map((deviceId) => faults.add({ backend: 'informationModel', status: 500, deviceId }));
       await sleep(silentDeviceMs);
-      const ms = random.between(1_000, 4_000);
+      const ms = random.between(4_000, 8_000); // a call is given up after two seconds, and a letter is tried for one more
       const met = await inStore(stage, () => storage.fail(ms, random));
       for (const { id } of added) faults.clear(id);
       return () =>
