@@ -49,11 +49,11 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       if (stored === undefined) throw refusal;
       const { version } = locate(stored);
       lastRead = version;
-      const isOneAhead = BigInt(version) === wanted + 1n;
-      // An earlier delivery has closed a gap. It gets the same responses again; a new update would be refused (G3).
-      if (redelivered && isOneAhead && !closesGap) text = body.text;
+      const gap = wanted - BigInt(version);
+      // An earlier delivery may have closed a gap, and messages behind it may be done. It gets the same responses again; a new
+      // update would be refused (G3).
+      if (redelivered && gap < 0n && !closesGap) text = body.text;
       else {
-        const gap = wanted - BigInt(version);
         if (gap < 0n) throw withVersionSaid(error, version);
         if (gap > BigInt(maxVersionGap)) throw tooFarAhead(replacement, gap, version);
         text = withMember(body, 'version', version);

@@ -113,6 +113,17 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ],
       ),
       replaceRow(
+        'gets its earlier answers again when messages behind it are done as well',
+        { ...sent, redelivered: true },
+        done(),
+        [
+          misses(4),
+          stored(8),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+      ),
+      replaceRow(
         'repeats each update with the original request, not with the answered version',
         { ...sent, redelivered: true },
         done(),
