@@ -15,7 +15,7 @@ import { allAreCaught, allIsWell } from './trials.ts';
  * purpose, each of which must be found out. `--scenario` plays courses of events that are written down (test/chaos/scenarios).
  */
 
-const { seeds, sabotage, atOnce, resume, only, scenarios } = optionsOrEnd(readOptions, usage);
+const { seeds, sabotage, atOnce, resume, only, misfortunes, scenarios } = optionsOrEnd(readOptions, usage);
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
 process.once('SIGINT', () => endWithoutTrace(130));
 process.once('SIGTERM', () => endWithoutTrace(143));
@@ -28,7 +28,7 @@ const print = (line: string) => {
 print(saySeed(seeds[0] ?? 0));
 try {
   const done = await openDoneList(resume);
-  const trials = { seeds, atOnce, only, directory, print, onProgress: progress.say, done };
+  const trials = { seeds, atOnce, only, misfortunes, directory, print, onProgress: progress.say, done };
   const isGood = await (scenarios
     ? allGoWell(scenarios, { seed: seeds[0] ?? 0, directory, print })
     : sabotage

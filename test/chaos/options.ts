@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { firstSeed } from '../support/seed.ts';
+import { misfortunes } from './misfortunes.ts';
 import { scenarios } from './scenarios/index.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 
@@ -12,12 +13,14 @@ export interface Options {
   readonly resume: string | undefined;
   /** Of the sabotages, those with this text in their names. */
   readonly only: string;
+  /** Names of what happens in each seed instead of what it draws. */
+  readonly misfortunes: readonly string[] | undefined;
   /** What is played instead of seeds. */
   readonly scenarios: readonly Scenario[] | undefined;
 }
 
 export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N]
-                        [--resume FILE] [--only TEXT]
+                        [--resume FILE] [--only TEXT] [--of NAME[,NAME…]]
        npm run chaos -- --scenario NAME[,NAME…] [--seed S]
 
   --seeds N     how many seeds of trouble the service has to stand, 5 unless
@@ -33,6 +36,8 @@ export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage
                 in which nothing was found, and sabotages that were found out,
                 are added to it. Of one commit: after a change, begin another
   --only TEXT   of the sabotages, those with this text in their names
+  --of X        misfortunes that happen instead of those that a seed draws, each
+                as often as it is named: "hub fails over,hub fails over,kill"
   --scenario X  courses of events that are written down instead, one after the
                 other: all, or some of
 ${scenarios.map(({ name, about }) => `${name}: ${about}`.replaceAll(/(.{1,60})(?: |$)/g, '                $1\n')).join('')}`;
@@ -50,6 +55,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       sabotage: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '1' },
       ...{ resume: { type: 'string' }, only: { type: 'string', default: '' }, scenario: { type: 'string' } },
+      of: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -60,17 +66,25 @@ export function readOptions(args: readonly string[]): Options | undefined {
   return {
     seeds: Array.from({ length: count }, (_, index) => first + index),
     ...{ sabotage: values.sabotage, atOnce, resume: values.resume, only: values.only },
+    misfortunes: values.of === undefined ? undefined : namesIn('--of', values.of, misfortunes).map(({ name }) => name),
     scenarios: values.scenario === undefined ? undefined : scenariosNamed(values.scenario),
   };
 }
 
-function scenariosNamed(names: string): readonly Scenario[] {
-  if (names === 'all') return scenarios;
+const scenariosNamed = (names: string) =>
+  names === 'all' ? scenarios : namesIn('--scenario', names, scenarios, 'all');
+
+function namesIn<T extends { readonly name: string }>(
+  option: string,
+  names: string,
+  all: readonly T[],
+  ...more: string[]
+): T[] {
   return names.split(',').map((name) => {
-    const found = scenarios.find((one) => one.name === name);
+    const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
-    const known = ['all', ...scenarios.map((one) => one.name)].join(', ');
-    throw new Error(`--scenario knows ${known}, not ${JSON.stringify(name)}`);
+    const known = [...more, ...all.map((one) => one.name)].join(', ');
+    throw new Error(`${option} knows ${known}, not ${JSON.stringify(name)}`);
   });
 }
 

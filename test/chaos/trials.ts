@@ -14,6 +14,8 @@ export interface Trials {
   readonly atOnce: number;
   /** Of the sabotages, those with this text in their names. */
   readonly only: string;
+  /** Names of what happens in each seed instead of what it draws. */
+  readonly misfortunes?: readonly string[] | undefined;
   /** For logs and histories: those of a failed run are left there. */
   readonly directory: string;
   print(line: string): void;
@@ -36,7 +38,7 @@ export async function allIsWell(trials: Trials): Promise<boolean> {
     await inGrounds(trials, seeds, async (seed, ground) => {
       const name = `seed-${seed}`;
       for (let left = mostAttempts; left > 0; left -= 1) {
-        const outcome = await runIn(trials, name, seed, build.directory, ground);
+        const outcome = await runIn(trials, name, seed, build.directory, ground, trials.misfortunes);
         all.push(...outcome.findings);
         for (const line of report(outcome, join(directory, name))) print(line);
         if (outcome.findings.length > 0) return;
