@@ -24,7 +24,6 @@ interface WaitingCharge {
   readonly resolve: (isAdmitted: boolean) => void;
 }
 
-/** @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted */
 export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit): Line {
   let messages = 0;
   let bytes = 0;
@@ -56,17 +55,14 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Ad
   /** Returns false when `signal` was aborted before its turn. */
   function turn(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
-    if (signal !== undefined) watch(signal);
+    if (signal !== undefined && !watched.has(signal)) {
+      watched.add(signal);
+      signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
+    }
     return new Promise((resolve) => {
       queue.push({ bytes, signal, resolve });
       askPace();
     });
-  }
-
-  function watch(signal: AbortSignal) {
-    if (watched.has(signal)) return;
-    watched.add(signal);
-    signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
   }
 
   function leaveQueue(signal: AbortSignal) {
@@ -157,11 +153,11 @@ interface BudgetLimits extends Limits {
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
 const smallBytes = 16 * 1024;
 
-/** The share of the bytes that large messages may take together. */
-const largeShare = 3 / 4;
+/** The part of the bytes that large messages may take together. */
+const largePart = 3 / 4;
 
-/** The room `answering` has this share of the bytes, and the same number of messages. */
-const answeringShare = 1 / 8;
+/** The room `answering` has this part of the bytes, and the same number of messages. */
+const answeringPart = 1 / 8;
 
 export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
@@ -172,14 +168,14 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 export function createBudget(limits: BudgetLimits, overall?: Budget, adaptiveLimit?: AdaptiveLimit): Budget {
   const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
   const all = inTurn(createLine({ maxMessages, maxBytes }, adaptiveLimit), overall?.all);
-  const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largeShare }), overall?.large);
+  const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largePart }), overall?.large);
   const both = inTurn(large, all);
   return {
     of: (bytes) => (isLarge(bytes) ? both : all),
     inFlight: all.inFlight,
     all,
     large,
-    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
+    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringPart }, overall?.answering),
     sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
     answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
   };

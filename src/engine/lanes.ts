@@ -171,7 +171,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     if (!(await dependencies.met(draining))) return;
     const released = held.get(dependencies) ?? [];
     held.delete(dependencies);
-    for (const lane of released.sort(inOrderOfArrival)) {
+    for (const lane of released.sort((one, other) => one.first.sequenceNumber - other.first.sequenceNumber)) {
       backlog.release(waitingIn(lane), backendsOf(lane));
       makeReady(lane);
     }
@@ -222,6 +222,3 @@ const backendsOf = ({ wait }: Lane<unknown>) => (typeof wait === 'object' ? wait
 
 /** Of a lane whose first message waits, too. */
 const waitingIn = ({ length, waitingBytes }: Lane<unknown>) => ({ messages: length, bytes: waitingBytes });
-
-const inOrderOfArrival = (one: Lane<Queued>, other: Lane<Queued>) =>
-  one.first.sequenceNumber - other.first.sequenceNumber;

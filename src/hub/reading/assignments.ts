@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import type { PartitionOptions } from '../../engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../engine/progressTracker.ts';
 import { diagnosisOf, ofHub } from '../../observing/diagnosis.ts';
 import type { LogText } from '../../observing/events.ts';
 import type { Troubles } from '../../observing/log.ts';
@@ -126,8 +126,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       ...options.partition(partition),
       ...{ record, progress, onTrouble },
       gaps: createGapReports(partition, oldestOf, allTroubles, meter, taps),
-      redeliveryHorizon:
-        begun === undefined ? openRedeliveryHorizon(newestOf, onTrouble) : knownRedeliveryHorizon(begun),
+      redeliveryHorizon: createRedeliveryHorizon(begun ?? newestOf, onTrouble),
       checkpoint: (next) => writeCheckpoint(record, next),
       onRevoked: () => revoke(partition, 'lost'),
       failed(diagnosis) {
