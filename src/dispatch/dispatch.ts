@@ -104,7 +104,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ...{ deviceId, correlationId, idempotencySeed: eventId },
         ...{ deadline, observation, onOutage: () => charge.aside() },
       });
-      const room = createRoom({ charge, observation, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
+      const room = createRoom(charge, observation, deadline, card.keeps, limits.maxSyncBytes);
       message.outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
       message.failure = message.outcome.failure;
     } catch (error) {
@@ -175,18 +175,17 @@ function unknownName(generation: Generation, name: string): Rejection {
   return new Rejection('operation_not_supported', details);
 }
 
-interface RoomOptions {
-  readonly charge: MessageCharge;
-  readonly observation: Pick<MessageObservation, 'waitsForRoom'>;
-  readonly deadline: Deadline;
-  /** Bytes that the card has reserved. */
-  readonly reserved: number;
-  /** Bytes that one message may keep. */
-  readonly most: number;
-}
-
-/** The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none. */
-function createRoom({ charge, observation, deadline, reserved, most }: RoomOptions): KeepingRoom {
+/**
+ * The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none.
+ * @param most bytes that one message may keep
+ */
+function createRoom(
+  charge: MessageCharge,
+  observation: Pick<MessageObservation, 'waitsForRoom'>,
+  deadline: Deadline,
+  reserved: number,
+  most: number,
+): KeepingRoom {
   let hasAll = false;
   let coming: Promise<void> | undefined;
 

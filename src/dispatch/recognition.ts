@@ -52,8 +52,7 @@ export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessag
     }
     if (generation === undefined) {
       count('skipped');
-      const publish = taps?.of(deviceId ?? '', place());
-      publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });
+      taps?.of(deviceId ?? '', place())?.('skipped', { why: whyNotOurs(event), hint: misspelling });
       return undefined;
     }
     if (deviceId === undefined) {

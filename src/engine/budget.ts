@@ -17,7 +17,6 @@ export interface Line {
   inFlight(): Amount;
 }
 
-/** A place in the line, for a message of this size. */
 interface WaitingCharge {
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
@@ -52,7 +51,6 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Ad
     if (messages >= mostNow()) adaptiveLimit?.reached(admitNext);
   }
 
-  /** Returns false when `signal` was aborted before its turn. */
   function turn(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     if (signal !== undefined && !watched.has(signal)) {
@@ -145,11 +143,6 @@ export interface Budget {
   readonly answers: Line;
 }
 
-interface BudgetLimits extends Limits {
-  /** Of the room `sleeping`; infinite when omitted. */
-  readonly sleepingBytes?: number;
-}
-
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
 const smallBytes = 16 * 1024;
 
@@ -165,8 +158,11 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
  * @param overall is charged too, after this one
  * @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted
  */
-export function createBudget(limits: BudgetLimits, overall?: Budget, adaptiveLimit?: AdaptiveLimit): Budget {
-  const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
+export function createBudget(
+  { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY }: Limits & { readonly sleepingBytes?: number },
+  overall?: Budget,
+  adaptiveLimit?: AdaptiveLimit,
+): Budget {
   const all = inTurn(createLine({ maxMessages, maxBytes }, adaptiveLimit), overall?.all);
   const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largePart }), overall?.large);
   const both = inTurn(large, all);

@@ -27,13 +27,11 @@ export interface IntakeOptions<A> {
   publisherOf?(receivedMessage: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Quarantine | undefined;
-  /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
 }
 
 const nothing: Dependencies = { areAvailable: () => true, met: async () => true };
 
-/** Of a message that is not accepted yet. */
 const unregistered: WorkHandle = { done: true };
 
 /**
@@ -144,7 +142,6 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   };
 }
 
-/** For the followers of the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
   hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,

@@ -13,7 +13,6 @@ export interface Dependencies {
 
 /** A message in a lane. There may be very many, so this is a linked list without wrappers. */
 export interface Queued {
-  /** The next one of the same lane. */
   next?: Queued | undefined;
   readonly sequenceNumber: number;
   /** Bytes of the budget. */

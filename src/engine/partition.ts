@@ -15,13 +15,10 @@ import { createWork, type QueuedMessage, type WorkOptions } from './work.ts';
 export interface PartitionOptions<A extends DeviceEvent>
   extends CheckpointOptions,
     Pick<IntakeOptions<A>, 'costOf' | 'dependenciesOf' | 'publisherOf'>,
-    Pick<WorkOptions<A>, 'budget' | 'dispatch' | 'onTrouble'> {
+    Pick<WorkOptions<A>, 'budget' | 'dispatch'> {
   /** Of all partitions. */
   readonly backlog: Backlog;
-  /**
-   * Reads an event; undefined when it is to be skipped.
-   * @param redelivered its handling may have begun before
-   */
+  /** Reads an event; undefined when it is to be skipped. @param redelivered its handling may have begun before */
   receivedMessageOf(event: HubEvent, redelivered: boolean): A | undefined;
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** The hub numbers events without gaps, but there were none between these two events of this session. */
@@ -104,9 +101,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     options.onRevoked();
   }
 
-  /**
-   * What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4).
-   */
+  /** What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4). */
   function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined {
     const { sequenceNumber } = event;
     try {
@@ -193,18 +188,14 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
         suspects: quarantine?.suspects() ?? 0,
       };
     },
-    /**
-     * Walks over all lanes: only for when an operator asks.
-     * @param device only this one; undefined for all
-     */
+    /** Walks over all lanes: only for when an operator asks. @param device only this one; undefined for all */
     devices: (device: string | undefined): DeviceWork[] =>
       [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device).map(workOf),
     /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
     /**
      * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
-     * the last checkpoint.
-     * Returns how many messages remain for the next reader.
+     * the last checkpoint. Returns how many messages remain for the next reader.
      */
     async drain(limitMs: number): Promise<number> {
       drain();

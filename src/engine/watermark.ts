@@ -75,7 +75,6 @@ export function createWatermark() {
       pending += 1;
       return append(position, false);
     },
-    /** The work is done. */
     end(begun: WorkHandle) {
       if (begun.done) return;
       pending -= 1;
@@ -97,7 +96,6 @@ export function createWatermark() {
       }
       return runs;
     },
-    /** Work begun and not done. */
     pending: () => pending,
   };
 }

@@ -1,8 +1,7 @@
 import type { Condition } from '../concurrency/waiting.ts';
-import type { LogText as LogMessage } from '../observing/events.ts';
 import type { Observation } from '../observing/observation.ts';
 import { type ChargeOptions, createCharge, type MessageCharge } from './charge.ts';
-import type { Checkpoints } from './checkpointWriter.ts';
+import type { CheckpointOptions, Checkpoints } from './checkpointWriter.ts';
 import type { Queued } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
@@ -40,15 +39,13 @@ export interface MessageContext {
   readonly parkUnexecuted?: boolean;
 }
 
-export interface WorkOptions<A> extends ChargeOptions {
+export interface WorkOptions<A> extends ChargeOptions, Pick<CheckpointOptions, 'onTrouble'> {
   readonly checkpoints: Pick<Checkpoints, 'end' | 'recordEnds'>;
   readonly quarantine: Quarantine | undefined;
   readonly condition: Condition;
   readonly draining: AbortSignal;
   /** Handles one message and returns whether it was handled to its end. */
   dispatch(receivedMessage: A, context: MessageContext): Promise<boolean>;
-  /** Reports a failure after which the partition goes on. */
-  onTrouble(error: unknown, what: LogMessage<'error'>): void;
 }
 
 export function createWork<A>(options: WorkOptions<A>) {
@@ -61,7 +58,6 @@ export function createWork<A>(options: WorkOptions<A>) {
    */
   const recording = new Map<string, Promise<boolean>>();
 
-  /** Returns whether the message was handled to its end. */
   async function carriedOut(receivedMessage: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {

@@ -27,7 +27,6 @@ export const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(s
 const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** The exact version of an object model. */
 export function versionOf(stored: Json): bigint {
   const version = integerIn(locate(stored).version);
   if (version === undefined) throw new Error('the information model answered with a version that is no integer');

@@ -61,7 +61,7 @@ export function createUniqueValues(names: readonly string[]) {
     for (const name of names) {
       const value = memberOf(found, name, wrapping);
       if (value?.twice.size) twice ??= name;
-      const plain = value && unwrapped(value);
+      const plain = value?.size === 1 && value.members.has('value') ? leafOf(value, 'value') : value;
       if (plain !== undefined && plain.text !== 'null') values.set(name, plain);
     }
     return { values: values.size === names.length ? values : undefined, twice };
@@ -82,10 +82,6 @@ export function createUniqueValues(names: readonly string[]) {
 }
 
 const wrapping = keysOf(['value']);
-
-function unwrapped(value: Json): Json | undefined {
-  return value.size === 1 && value.members.has('value') ? leafOf(value, 'value') : value;
-}
 
 /** Arrays, objects and numbers beyond 2^53 are equal only if their texts are equal. */
 function equalTo(one: Json): (other: Json) => boolean {

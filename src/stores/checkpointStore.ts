@@ -36,10 +36,7 @@ export interface CheckpointStore {
    * @returns the new record, or undefined when another instance has changed it first
    */
   change(seen: Lease | undefined, next: Omit<Lease, 'etag'>): Promise<Lease | undefined>;
-  /**
-   * Undefined when the partition has no checkpoint.
-   * @throws UnreadableCheckpoint
-   */
+  /** Undefined when the partition has no checkpoint. @throws UnreadableCheckpoint */
   progress(partition: string): Promise<Checkpoint | undefined>;
   /**
    * The checkpoints of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that
@@ -78,10 +75,7 @@ const rules: Readonly<Record<keyof Checkpoint, Rule>> = {
   note: ['crash record', 'a text', (value) => value === undefined || isText(value)],
 };
 
-/**
- * @param where names the checkpoint for an operator
- * @throws UnreadableCheckpoint
- */
+/** @param where names the checkpoint for an operator. @throws UnreadableCheckpoint */
 export function progressOf(stored: unknown, where: string): Checkpoint {
   const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Checkpoint;
   for (const [name, [what, must, holds]] of Object.entries(rules)) {
@@ -91,9 +85,5 @@ export function progressOf(stored: unknown, where: string): Checkpoint {
   return fields;
 }
 
-const mostShown = 60;
-
-const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
-};
+/** Its beginning. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').replace(/^(.{60}).+/s, '$1…');

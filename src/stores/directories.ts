@@ -90,7 +90,6 @@ function refusal(path: string, { code = '', message }: NodeJS.ErrnoException): s
   }
 }
 
-/** @param folder without permission */
 function notPermitted(folder: string, code: string): string {
   const { uid, gid, mode } = statSync(folder);
   const permissions = (mode & 0o7777).toString(8).padStart(4, '0');

@@ -9,7 +9,6 @@ import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './dir
 
 // Checkpoints in this process's memory, and in one file.
 
-/** The content of the store, in a form that can be saved. */
 interface Contents {
   readonly ownerships: readonly Lease[];
   readonly progress: readonly { readonly partition: string; readonly progress: Checkpoint }[];
@@ -170,8 +169,7 @@ export function createFileStore(directory: string, place: string): CheckpointSto
   }
 
   const store = lazy(async () => {
-    const { ownerships, progress } = read();
-    const contents = { ownerships, progress };
+    const { keeper: _, ...contents } = read();
     await replace(contents);
     const left = (await readdir(directory)).filter(isLeftOver);
     await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));

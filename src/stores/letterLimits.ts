@@ -72,7 +72,6 @@ export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'by
 
   for (const { id, bytes } of letters) set(id, bytes);
   return {
-    /** Undefined when it is not known. */
     bytesOf: (id: string) => sizes.get(id),
     /** Those of the device that has this one. */
     ofDevice,

@@ -8,7 +8,6 @@ import {
 import { isSecret, type Secret } from '../access/secretFiles.ts';
 import { answerOf, type ContainerAccess, clientOptions, openContainer, StorageError } from './account.ts';
 
-/** A file that a device can download. */
 export interface SignedFile {
   /** With a signature for reading this file only. */
   readonly url: string;

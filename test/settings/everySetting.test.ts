@@ -47,7 +47,7 @@ vi.mock('../../src/backends/principalManager.ts', noted);
 vi.mock('../../src/backends/transport.ts', noted);
 vi.mock('../../src/concurrency/clocks.ts', noted);
 vi.mock('../../src/concurrency/waiting.ts', noted);
-vi.mock('../../src/stores/letterBlobs.ts', noted);
+vi.mock('../../src/stores/labelledBlobs.ts', noted);
 vi.mock('../../src/stores/letterFiles.ts', noted);
 vi.mock('../../src/stores/deadLetterStore.ts', noted);
 vi.mock('../../src/observing/diagnosis.ts', noted);

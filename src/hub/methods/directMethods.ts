@@ -39,7 +39,8 @@ export type DirectMethods = ReturnType<typeof createDirectMethods>;
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
 export function createDirectMethods(access: ServiceAccess, ca?: string) {
-  const requests = createHttpsRequests(hostNameOf(access), ca);
+  const named = isSecret(access) ? /(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] : access.hostName;
+  const requests = createHttpsRequests(named ?? '', ca);
   const pending = new Set<() => void>();
   let caller = callerFor(access, requests);
   whenChanged(access, () => {
@@ -93,9 +94,6 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
     close: requests.close,
   };
 }
-
-const hostNameOf = (access: ServiceAccess): string =>
-  isSecret(access) ? (/(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] ?? '') : access.hostName;
 
 /**
  * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a

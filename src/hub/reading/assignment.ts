@@ -18,10 +18,8 @@ export type Revocation = 'lost' | 'stood_still' | 'refused';
 interface PartitionSessionOptions<A extends DeviceEvent>
   extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
     Omit<PartitionOptions<A>, 'onGap'> {
-  /** With which the session begins. */
   readonly record: Lease;
   readonly gaps: GapReports;
-  /** The longest that it drains. */
   readonly drainMs: number;
   /**
    * Releases the ownership.
@@ -82,10 +80,8 @@ export function beginPartitionSession<A extends DeviceEvent>(
     position,
     /** When the session began, as `performance.now()`. */
     since: performance.now(),
-    /** For operators. */
     contents: partition.contents,
     devices: partition.devices,
-    /** Messages read and not handled to their end. */
     pending: partition.pending,
     state: () => state,
     /**
@@ -115,14 +111,12 @@ const closesWithinMs = 5_000;
 export interface PartitionReaderOptions {
   readonly partitionId: string;
   readonly partition: Pick<Partition, 'admit' | 'position'>;
-  /** A reader with a higher epoch disconnects one with a lower. */
   readonly epoch: number;
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
   /** Another reader with a higher epoch has connected. */
   lost(): void;
-  /** The client has reported an error. */
   failed(diagnosis: ReadingDiagnosis): void;
   /** The subscription has reported, with events or without. */
   heard(): void;

@@ -24,7 +24,6 @@ import { createForeignCheckpointCheck, type StartPosition, startPositionOf } fro
 
 export interface PartitionSessionsOptions<A extends DeviceEvent>
   extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
-  /** For a partition without a checkpoint. */
   readonly startPosition: StartPosition;
   /** All partitions of the hub, as they were last counted. */
   readonly partitionIds: () => readonly string[];
@@ -61,8 +60,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const countBegun = meter.counter('device_messaging.sessions.begun');
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
+  const opening = new Set<string>();
   /** A session is removed when it has ended. */
-  const entries = new Map<string, 'opening' | PartitionSession>();
+  const sessions = new Map<string, PartitionSession>();
   /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
   /** What the last session of a partition left undone, and when, as `performance.now()`. */
@@ -81,17 +81,12 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const logLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
 
-  function sessionOf(partition: string): PartitionSession | undefined {
-    const entry = entries.get(partition);
-    return entry === 'opening' ? undefined : entry;
-  }
-
   const inState = (...states: readonly SessionState[]) =>
-    [...entries.values()].flatMap((entry) => (entry !== 'opening' && states.includes(entry.state()) ? entry : []));
+    [...sessions.values()].filter((session) => states.includes(session.state()));
   const all = () => inState('reading', 'draining');
 
-  const revoke = (partition: string, reason: Revocation) => sessionOf(partition)?.revoke(reason);
-  const release = async (partition: string) => sessionOf(partition)?.release();
+  const revoke = (partition: string, reason: Revocation) => sessions.get(partition)?.revoke(reason);
+  const release = async (partition: string) => sessions.get(partition)?.release();
 
   /** @returns false when another instance owns the partition */
   async function writeCheckpoint(record: Lease, progress: Checkpoint): Promise<boolean> {
@@ -148,22 +143,21 @@ export function createPartitionSessions<A extends DeviceEvent>(
       releaseLease: (newest) => ownerships.release(record, newest),
       ended: countEnded,
       gone() {
-        entries.delete(partition);
+        sessions.delete(partition);
         left.set(partition, { messages: session.pending(), at: performance.now() });
       },
     });
-    entries.set(partition, session);
+    sessions.set(partition, session);
     countBegun();
   }
 
   return {
     /** Sessions that read or drain. */
     all,
-    /** Sessions that read. */
     reading: () => inState('reading'),
     /** Of the session of the partition; undefined when there is none. */
     stateOf: (partition: string): SessionState | undefined =>
-      sessionOf(partition)?.state() ?? (entries.has(partition) ? 'opening' : undefined),
+      sessions.get(partition)?.state() ?? (opening.has(partition) ? 'opening' : undefined),
     /**
      * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
      * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
@@ -172,7 +166,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
      */
     async open(record: Lease, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
       const { partition } = record;
-      entries.set(partition, 'opening');
+      opening.add(partition);
       if (afterUncleanShutdown === true) uncounted.add(partition);
       if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
@@ -183,7 +177,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
         troubles.raise(partition, diagnosis);
         if (!diagnosis.isAnswer) throw error;
       } finally {
-        if (entries.get(partition) === 'opening') entries.delete(partition);
+        opening.delete(partition);
       }
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
@@ -198,9 +192,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
     revokeAll(): readonly string[] {
-      const sessions = all();
-      for (const session of sessions) session.revoke('stood_still');
-      return sessions.map(({ record }) => record.partition);
+      const revoked = all();
+      for (const session of revoked) session.revoke('stood_still');
+      return revoked.map(({ record }) => record.partition);
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
@@ -212,7 +206,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       isStopping = true;
       const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
       const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);
-      await Promise.all([...entries.keys()].map((partition) => inTime(partition).catch(notReleased)));
+      await Promise.all([...sessions.keys()].map((partition) => inTime(partition).catch(notReleased)));
     },
   };
 }

@@ -13,7 +13,6 @@ export interface EventHubConnectionOptions {
   /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
-  /** Of the whole service. */
   readonly troubles: Troubles;
 }
 

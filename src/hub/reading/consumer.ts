@@ -41,12 +41,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   const ownerships = createLeases(store, me, answerMs, balance.expiryMs / 3);
   const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
   const partitionIds = createPartitionIds(askForIds, troubles, log);
-  const sessions = createPartitionSessions(connection, ownerships, {
-    ...options,
-    partitionIds: partitionIds.all,
-    troubles,
-    allTroubles,
-  });
+  const ofSessions = { ...options, partitionIds: partitionIds.all, troubles, allTroubles };
+  const sessions = createPartitionSessions(connection, ownerships, ofSessions);
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
   const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, { ...options, allTroubles });

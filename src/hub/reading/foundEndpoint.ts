@@ -138,13 +138,7 @@ function signed(resource: string, { policy, key }: HubLogin): string {
   return `SharedAccessSignature sr=${name}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${encodeURIComponent(policy)}`;
 }
 
-/**
- * Takes the lease of the endpoint that the instances of a hub read, unless another instance owns a partition of the one that they have
- * read before: it may have earlier messages of the same devices (D402).
- * @param isForced takes it in any case
- * @returns whether the endpoint may be read
- */
-export type TakeEndpoint = (endpoint: EventEndpoint, isForced: boolean) => Promise<boolean>;
+export type TakeEndpoint = ReturnType<typeof createEndpointLease>;
 
 interface FoundOptions {
   /** @throws NoEndpoint */
@@ -273,14 +267,20 @@ interface EndpointLeaseOptions {
   readonly expiryMs: number;
 }
 
-export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions): TakeEndpoint {
+export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions) {
   async function isLeft(name: string): Promise<boolean> {
     const [namespace = '', eventHub = ''] = name.split('/');
     const ownerships = await ownershipsAt({ namespace, eventHub });
     return (await ownerships.look()).every(({ owner, unrenewedMs }) => owner === '' || unrenewedMs >= expiryMs);
   }
 
-  return async (endpoint, isForced) => {
+  /**
+   * Takes the lease of the endpoint that the instances of a hub read, unless another instance owns a partition of the one that they have
+   * read before: it may have earlier messages of the same devices (D402).
+   * @param isForced takes it in any case
+   * @returns whether the endpoint may be read
+   */
+  return async (endpoint: EventEndpoint, isForced: boolean): Promise<boolean> => {
     const owner = idOf(endpoint);
     const [seen] = await records.ownerships();
     if (seen?.owner === owner) return true;

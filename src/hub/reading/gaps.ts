@@ -30,14 +30,11 @@ export function createGapReports(
 
   function tell({ after, next }: Gap, reason: 'retention' | 'unknown') {
     const told = { after, missing: next - after - 1, reason };
+    const fields = { partition, ...told };
     count(reason);
     taps?.all({ partition, sequenceNumber: next })?.('gap', told);
     const message = 'events of the partition are missing';
-    troubles.raise(`partition ${partition}: gap, ${reason}`, {
-      level: 'warn',
-      message,
-      fields: { partition, ...told },
-    });
+    troubles.raise(`partition ${partition}: gap, ${reason}`, { level: 'warn', message, fields });
   }
 
   /** @param oldest event that the hub keeps, as far as is known */

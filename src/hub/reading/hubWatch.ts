@@ -126,6 +126,8 @@ export function partitionStateOf(
   const state: 'reading' | 'draining' = session.state() === 'reading' ? 'reading' : 'draining';
   const position = session.position();
   const { undoneSince, ...contents } = session.contents();
+  const rest = answer !== undefined && answer.newest <= position ? 0 : null;
+  const behind = undoneSince === undefined ? rest : (performance.now() - undoneSince) / 1000;
   return {
     ...{ partition, state, epoch },
     /** When the session began, as `performance.now()`. */
@@ -138,15 +140,9 @@ export function partitionStateOf(
      * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
      * and while all that was read is done, more is there, and its age is not known yet.
      */
-    behindSeconds: isAnswering ? behindOf(answer?.newest, undoneSince, position) : null,
+    behindSeconds: isAnswering ? behind : null,
     ...contents,
   };
-}
-
-/** @param position all events up to this sequence number are done, apart from those that `undoneSince` is about */
-function behindOf(newest: number | undefined, undoneSince: number | undefined, position: number): number | null {
-  if (undoneSince !== undefined) return (performance.now() - undoneSince) / 1000;
-  return newest !== undefined && newest <= position ? 0 : null;
 }
 
 /** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */

@@ -30,7 +30,6 @@ export interface RoundLimits {
 }
 
 interface RoundsOptions extends RoundLimits {
-  /** Names this instance. */
   readonly me: string;
   readonly partitionIds: PartitionIds;
   readonly ownerships: Leases;

@@ -6,7 +6,7 @@ import { isTokenEnding, noRetry } from '../serviceSdk.ts';
 import { createSendBytes } from './sendBytes.ts';
 import { type SendRefusal, sendRefusalOf, unreachable } from './sendFailure.ts';
 
-interface Options {
+export interface ClientOptions {
   readonly client: Client;
   /** How long the hub may take to connect, and to settle one reply. */
   readonly answerWithinMs: number;
@@ -25,7 +25,7 @@ const linkWithinMs = 2_000;
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
 /** One client of the hub's service endpoint, used for one connection. */
-export function openServiceClient({ client, answerWithinMs, onEnd, log }: Options) {
+export function openServiceClient({ client, answerWithinMs, onEnd, log }: ClientOptions) {
   let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
   let isAttached = false;
@@ -115,9 +115,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
 
 const looksInTime = 8;
 
-interface PendingSendsOptions {
-  /** How long the hub may take, from when it settled an earlier send. */
-  readonly answerWithinMs: number;
+interface PendingSendsOptions extends Pick<ClientOptions, 'answerWithinMs'> {
   /** No send was settled for twice that time. */
   onSilence(): void;
   /** No caller of `follow` waits any more. */
@@ -187,7 +185,6 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
       for (const { number } of unsettled) return sent - number;
       return 0;
     },
-    /** Whether a caller of `follow` still waits. */
     areAwaited: () => awaited > 0,
     /** Resolves all as `unanswered`. */
     expire() {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
-import { bytesBeforeRoom, collect } from '../../objectModel/collect.ts';
+import { bytesBeforeRoom, type Collection, collect } from '../../objectModel/collect.ts';
 import { requestedNotifications } from '../../objectModel/notifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
-import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { echoSubject, type Named, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] count as absent
 const flag = z
@@ -55,22 +55,18 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   },
 });
 
-type Subjects = Parameters<typeof subjectOf>;
-
-function unnamed(...[headers, body, hasShape]: [...Subjects, hasShape: (name: string) => boolean]): string[] {
+function unnamed(headers: Named, body: Named, hasShape: (name: string) => boolean): string[] {
   const subject = subjectOf(headers, body);
   const names = (['objectId', 'model'] as const).filter((name) => subject[name] === undefined && hasShape(name));
   return names.length === 0 ? [] : [`${names.join(' and ')} must be given, as property or in the body`];
 }
 
-interface Options {
-  readonly hierarchical?: boolean;
-  readonly contained?: boolean;
-  readonly recursive?: boolean;
-  readonly references?: ReadonlySet<string>;
-}
-
-function contradictions({ hierarchical, contained, recursive, references }: Options): string[] {
+function contradictions({
+  hierarchical,
+  contained,
+  recursive,
+  references,
+}: Partial<Omit<Collection, 'objectId'>>): string[] {
   const given = Object.entries({ hierarchical, contained, recursive, references: references && references.size > 0 });
   const names = given.flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const allowed = names.length <= 1 || (!hierarchical && !contained); // recursive may accompany references

@@ -7,7 +7,7 @@ export const subjectFields = { objectId: guid.optional(), model: modelId.optiona
 /** Schema members for bodies. `null` counts as an absent `objectId` (A1). */
 export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) };
 
-type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
+export type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 
 /** Faults: properties and body disagree. */
 export function subjectDisagreements(headers: Named, body: Named): string[] {
