@@ -17,11 +17,7 @@ export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** Does the work for a few inputs at a time; begins none after a failure. @returns the results in the order of the inputs */
-export async function inOrder<In, Out>(
-  together: number,
-  inputs: readonly In[],
-  work: (input: In) => Promise<Out>,
-): Promise<Out[]> {
+export async function inOrder<In, Out>(together: number, inputs: readonly In[], work: (input: In) => Promise<Out>) {
   const results: Out[] = [];
   let next = 0;
   async function worker() {
@@ -54,11 +50,7 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/**
- * Waits for the promise, but no longer than that.
- * @returns whether it was in time
- * @throws what the promise throws in time
- */
+/** Waits for the promise, but no longer than that: whether it was in time. @throws what the promise throws in time */
 export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   try {
     await within(promise, ms);
@@ -109,11 +101,7 @@ export function pause(ms: number, ended: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Does something again and again, with a pause after each end.
- * @param run never rejects
- * @param pauseMs asked after each end
- */
+/** Does something again and again, which never rejects, with a pause after each end, which is asked for then. */
 export function createRepeating(run: () => Promise<void>, pauseMs: () => number) {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;

@@ -40,10 +40,7 @@ export function createAdaptiveLimit({ least, most, inLine, measure = measureLoop
 
   return {
     messages: () => messages,
-    /**
-     * A message waits because the limit is reached.
-     * @param changed called a little later, once, when the number may have changed
-     */
+    /** A message waits because the limit is reached. @param changed called a little later, once, when the number may have changed */
     reached(changed: () => void) {
       if (isMeasuring) return;
       isMeasuring = true;

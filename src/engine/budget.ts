@@ -1,21 +1,7 @@
 import type { AdaptiveLimit } from './adaptiveLimit.ts';
 import { type Amount, type Capacity, createCapacity, createSleeping, type Limits, type Sleeping } from './rooms.ts';
 
-/** A fair semaphore over messages and bytes, with one line of those that wait. */
-export interface Line {
-  /**
-   * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
-   * @param signal ends the waiting
-   * @returns false, and nothing is charged, when `signal` was aborted first
-   */
-  take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
-  /** Whether a message of this size would be taken at once. */
-  hasRoom(bytes: number): boolean;
-  /** Releases the part of a reservation that is not needed (R6). */
-  shrink(bytes: number): void;
-  give(bytes: number): void;
-  inFlight(): Amount;
-}
+export type Line = ReturnType<typeof createLine>;
 
 interface WaitingCharge {
   readonly bytes: number;
@@ -23,7 +9,8 @@ interface WaitingCharge {
   readonly resolve: (isAdmitted: boolean) => void;
 }
 
-export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit): Line {
+/** A fair semaphore over messages and bytes, with one line of those that wait. */
+export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit) {
   let messages = 0;
   let bytes = 0;
   let queue: WaitingCharge[] = [];
@@ -71,22 +58,29 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Ad
   }
 
   return {
-    take(more, signal) {
+    /**
+     * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
+     * @param signal ends the waiting
+     * @returns false, and nothing is charged, when `signal` was aborted first
+     */
+    take(more: number, signal?: AbortSignal): Promise<boolean> | undefined {
       if (queue.length > 0 || !fits(more)) return turn(more, signal);
       enter(more);
       return undefined;
     },
-    hasRoom: (more) => queue.length === 0 && fits(more),
-    shrink(less) {
+    /** Whether a message of this size would be taken at once. */
+    hasRoom: (more: number): boolean => queue.length === 0 && fits(more),
+    /** Releases the part of a reservation that is not needed (R6). */
+    shrink(less: number) {
       bytes -= less;
       admitNext();
     },
-    give(less) {
+    give(less: number) {
       messages -= 1;
       bytes -= less;
       admitNext();
     },
-    inFlight: () => ({ messages, bytes }),
+    inFlight: (): Amount => ({ messages, bytes }),
   };
 }
 

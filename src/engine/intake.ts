@@ -47,12 +47,9 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   const canBegin = ({ receivedMessage: { deviceId }, sequenceNumber, dependencies }: QueuedMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && dependencies.areAvailable() && !quarantine?.isSuspect(deviceId, sequenceNumber);
 
-  function tellWaits(
-    publish: Publish | undefined,
-    { receivedMessage, dependencies }: QueuedMessage<A>,
-    where: 'memory' | 'hub',
-  ) {
+  function tellWaits(publish: Publish | undefined, message: QueuedMessage<A>, where: 'memory' | 'hub') {
     if (publish === undefined) return;
+    const { receivedMessage, dependencies } = message;
     const earlier = lanes.length(receivedMessage.deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : dependencies.areAvailable() ? 'its turn' : 'a backend';
     publish('waits', { where, for: why, earlier, needs: dependencies.needs });

@@ -215,26 +215,21 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
 /** What the oldest message of a device does or waits for, for operators. */
 export type DeviceWork = ReturnType<typeof workOf>;
 
-const workOf = ({
-  deviceId,
-  length,
-  wait,
-  first: { sequenceNumber, readAt, observation },
-}: Lane<QueuedMessage<unknown>>) => ({
+const workOf = ({ deviceId, length, wait, first }: Lane<QueuedMessage<unknown>>) => ({
   device: deviceId,
   /** Messages of the device that are read and not handled to their end. */
   messages: length,
   /** Of the oldest. */
-  sequenceNumber,
+  sequenceNumber: first.sequenceNumber,
   /** When the oldest was read from the hub, as `performance.now()`. */
-  readAt,
+  readAt: first.readAt,
   state: typeof wait === 'object' ? ('waits for backends' as const) : states[wait ?? 'none'],
   /** The backends that it waits for, or one of which it waits for. */
   needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
   /** When its handling began, as `performance.now()`; undefined while it waits. */
-  begunAt: observation?.begunAt,
+  begunAt: first.observation?.begunAt,
   /** Backend calls and replies in progress. */
-  steps: [...(observation?.open ?? [])] as readonly Step[],
+  steps: [...(first.observation?.open ?? [])] as readonly Step[],
 });
 
 const states = { none: 'in flight', room: 'waits for room', turn: 'waits for its turn' } as const;

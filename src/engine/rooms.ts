@@ -104,10 +104,7 @@ export function createBacklog(limits: Limits) {
     }
 
     return {
-      /**
-       * Whether one more message may wait.
-       * @param backends it waits for them, not for its turn: at most half of all may wait for the same one
-       */
+      /** Whether one more message may wait, for these backends if not for its turn: at most half of all may wait for the same one. */
       hasRoom(bytes: number, backends: readonly string[] = []): boolean {
         if (isClosed) return false;
         const fits = own.hasRoom(bytes) && backends.every((backend) => partOf(backend).hasRoom(bytes));

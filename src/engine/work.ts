@@ -141,10 +141,7 @@ export function createWork<A>(options: WorkOptions<A>) {
   }
 
   return {
-    /**
-     * Handles a message that is already charged to the budget. Never rejects.
-     * @returns when the next message of the device may begin
-     */
+    /** Handles a message that is already charged to the budget; resolves when the next one of the device may begin. Never rejects. */
     handle: (message: QueuedMessage<A>, deviceId: string): Promise<void> =>
       new Promise((resolve) => void handled(message, deviceId, resolve)),
     /** Messages that have begun and not ended. */

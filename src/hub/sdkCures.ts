@@ -35,11 +35,7 @@ export function cureHubSdks(): void {
 }
 
 /** Puts a method in the place of a faulty one, unless it is there already. */
-function cure<Owner, Name extends keyof Owner>(
-  owner: Owner,
-  name: Name,
-  cureOf: (faulty: Owner[Name]) => Owner[Name],
-): void {
+function cure<Owner, Name extends keyof Owner>(owner: Owner, name: Name, cureOf: (faulty: Owner[Name]) => Owner[Name]) {
   const faulty = owner[name];
   if (Object(faulty).name !== 'cured') owner[name] = cureOf(faulty);
 }

@@ -41,9 +41,8 @@ export async function linkParent(
   });
   if (existing && isMarked(existing, parentMark)) return;
   if (isOtherMarked) throw unchangeable('body.parent differs from the parent that the model has');
-  if (isNameTaken) {
+  if (isNameTaken)
     throw unchangeable('body.parent differs from the target of the reference of that name that the model has');
-  }
   const name = JSON.stringify(parent.name);
   const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
   const attributes = marked(existing ? attributesOf(existing, parentMark) : parseJson('{}'));
@@ -109,9 +108,8 @@ async function eachStored(
   let references = 0;
   await informationModel.references(objectId, model, (reference) => {
     references += 1;
-    if (references > maxReferences) {
+    if (references > maxReferences)
       throw new Rejection('response_too_large', `the object model has more than ${maxReferences} references`);
-    }
     take(reference);
   });
 }

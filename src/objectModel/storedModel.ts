@@ -36,10 +36,7 @@ export function versionOf(stored: Json): bigint {
 /** The object model after the request. */
 export type RegisteredModel = ReturnType<typeof registered>;
 
-/**
- * @param created by this request
- * @param related the results of related models in the same answer
- */
+/** @param related the results of related models in the same answer */
 export function registered(stored: Json, created: boolean, related?: RelatedModels) {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};

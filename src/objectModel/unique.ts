@@ -26,9 +26,8 @@ export async function uniqueProperties(
     if (definition === undefined) return undefined;
     for (const name of definition.uniqueProperties ?? definition.unique ?? []) {
       names.add(name);
-      if (names.size > mostNames) {
+      if (names.size > mostNames)
         throw new Rejection('http_response_error', `body.type has more than ${mostNames} unique properties`);
-      }
     }
     if (definition.uniqueProperties) continue;
     for (const text of definition.baseTypes ?? []) {
@@ -36,9 +35,8 @@ export async function uniqueProperties(
       if (base === undefined) return undefined;
       types.set(`${base.typeId}@${base.version}`, base);
     }
-    if (types.size > mostTypes) {
+    if (types.size > mostTypes)
       throw new Rejection('http_response_error', `body.type has more than ${mostTypes - 1} base types`);
-    }
   }
   return [...names];
 }

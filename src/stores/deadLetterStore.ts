@@ -189,10 +189,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const found = await (await opened()).entries(deviceId === undefined ? undefined : folderOf(deviceId));
       return found.map(({ id }) => id).sort();
     },
-    /**
-     * @returns undefined when it does not exist
-     * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
-     */
+    /** Undefined when it does not exist. @throws UnreadableDeadLetter, or Error when the storage cannot be reached */
     async read(id: string): Promise<DeadLetter | undefined> {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
       const text = await (await opened()).read(id);

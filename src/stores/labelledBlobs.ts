@@ -97,12 +97,7 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
      * @param etag of the version to be replaced; undefined when the blob must not exist
      * @returns the new version, or undefined when the blob does not match `etag`
      */
-    async change(
-      name: string,
-      { labels, content }: BlobContent,
-      etag: string | undefined,
-      by: number,
-    ): Promise<LabelledBlob | undefined> {
+    async change(name: string, { labels, content }: BlobContent, etag: string | undefined, by: number) {
       const metadata = { ...labels, [mark]: randomUUID() };
       const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
       let isRepeat = false;

@@ -20,10 +20,7 @@ interface Amount {
 }
 
 export const nothing: Amount = { letters: 0, bytes: 0 };
-export const withOne = ({ letters, bytes }: Amount, more: number): Amount => ({
-  letters: letters + 1,
-  bytes: bytes + more,
-});
+export const withOne = (own: Amount, more: number): Amount => ({ letters: own.letters + 1, bytes: own.bytes + more });
 
 /**
  * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of

@@ -136,7 +136,6 @@ const maxResponseBytes = 2 * 1024 * 1024;
 /**
  * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
  * @param hostName `name` or `name:port`
- * @param ca PEM of certificate authorities that replace the default ones
  */
 function createHttpsRequests(hostName: string, ca?: string) {
   const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });

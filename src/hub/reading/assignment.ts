@@ -16,7 +16,7 @@ export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 export type Revocation = 'lost' | 'stood_still' | 'refused';
 
 interface PartitionSessionOptions<A extends DeviceEvent>
-  extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
+  extends Omit<PartitionReaderOptions, 'partition'>,
     Omit<PartitionOptions<A>, 'onGap'> {
   readonly record: Lease;
   readonly gaps: GapReports;
@@ -43,9 +43,8 @@ export function beginPartitionSession<A extends DeviceEvent>(
   options: PartitionSessionOptions<A>,
 ) {
   const { record, redeliveryHorizon, gaps, drainMs, releaseLease, ended, gone, log } = options;
-  const { partition: partitionId, epoch } = record;
   const partition = createPartition({ ...options, onGap: gaps.report });
-  const reader = createPartitionReader(client, { ...options, partition, partitionId, epoch });
+  const reader = createPartitionReader(client, { ...options, partition });
   const position = () => partition.position()?.sequenceNumber ?? -1;
   let state: Exclude<SessionState, 'opening'> = 'reading';
   let end: Promise<void> = Promise.resolve();
@@ -58,7 +57,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
       const before = redeliveryHorizon.known();
       await releaseLease(before === undefined ? undefined : Math.max(before, position()));
       if (state !== 'revoked') ended('released'); // else its end has been reported already
-      log.info({ partition: partitionId, unfinished }, 'partition released');
+      log.info({ partition: record.partition, unfinished }, 'partition released');
     } catch (error) {
       if (state !== 'revoked') ended('not_released');
       log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
@@ -109,9 +108,9 @@ export function beginPartitionSession<A extends DeviceEvent>(
 const closesWithinMs = 5_000;
 
 export interface PartitionReaderOptions {
-  readonly partitionId: string;
+  /** Of what is read. A reader with a higher epoch disconnects one with a lower. */
+  readonly record: Pick<Lease, 'partition' | 'epoch'>;
   readonly partition: Pick<Partition, 'admit' | 'position'>;
-  readonly epoch: number;
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
@@ -127,8 +126,9 @@ export type PartitionReader = ReturnType<typeof createPartitionReader>;
 
 /** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
 export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions) {
-  const { partition, partitionId, log } = options;
+  const { partition, record, log } = options;
   const begunAt = performance.now();
+  /** When each was last, as `performance.now()`. */
   const signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: Number.NEGATIVE_INFINITY };
   let isHeard = false;
   let takingIn = 0;
@@ -141,7 +141,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
     signs.subscribed = performance.now();
     const after = partition.position();
     const subscribed: Subscription = client.subscribe(
-      partitionId,
+      record.partition,
       {
         // An error thrown here would stop the partition or skip the batch (SDK trap 9): admit never rejects.
         async processEvents(events) {
@@ -169,7 +169,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
       {
         // A subscription without a position would begin at the latest event (SDK trap 14).
         startPosition: after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false },
-        ownerLevel: options.epoch,
+        ownerLevel: record.epoch,
         maxBatchSize: options.batchSize,
         prefetchCount: options.prefetch,
         maxWaitTimeInSeconds: options.maxWaitSeconds,
@@ -184,7 +184,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
     subscription = undefined;
     if (old === undefined) return;
     await within(old.close(), closesWithinMs).catch((error) =>
-      log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'),
+      log.debug({ err: error, partition: record.partition }, 'a subscription did not close cleanly'),
     );
   }
 
@@ -196,8 +196,9 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   }
 
   return {
-    /** For how long there has been no sign of life. */
-    quiet: (): QuietTimes => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
+    /** Milliseconds without any of these signs of life; 0 while events are being admitted. */
+    quietMs: (...some: readonly SignOfLife[]): number =>
+      takingIn > 0 ? 0 : performance.now() - Math.max(...some.map((sign) => signs[sign])),
     /** Whether events are being admitted, or wait for it. */
     isTakingIn: () => takingIn > 0,
     /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
@@ -217,27 +218,5 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   };
 }
 
-/**
- * When a reader last had each sign of life, as `performance.now()`: the subscription began; it reported, with events or without;
- * the hub refused to deliver, an answer too; an event came.
- */
-type LifeSigns = Readonly<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>;
-
-export type QuietTimes = ReturnType<typeof quietAt>;
-
-/** For how long a reader has been quiet, in milliseconds, by what counts as a sign. */
-export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns) => ({
-  /** Since the subscription began or last reported. */
-  silentMs: now - Math.max(subscribed, heard),
-  /** The same, but the beginning of a new subscription does not count. */
-  deafMs: now - heard,
-  /** As `deafMs`, but a refusal by the hub counts too: a new subscription would not change it. */
-  unansweredMs: now - Math.max(heard, refused),
-  /** Since the last event, or since the subscription began. */
-  eventlessMs: now - Math.max(subscribed, event),
-  /** Since the last event, if there has been one: the beginning of a subscription does not count. */
-  unfedMs: now - event,
-});
-
-/** While events are being admitted. */
-const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
+/** The subscription began; it reported, with events or without; the hub refused to deliver, an answer too; an event came. */
+type SignOfLife = 'subscribed' | 'heard' | 'refused' | 'event';

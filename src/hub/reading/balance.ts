@@ -12,10 +12,7 @@ export interface BalanceLimits {
  * Derived, so that every configuration gives the owner time: it sees the request within a round (a sixth of the expiry)
  * and may use the whole drain limit. Never before the owner's expiry.
  */
-export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits => ({
-  expiryMs,
-  forceMs: expiryMs + drainMs,
-});
+export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs, forceMs: expiryMs + drainMs });
 
 /**
  * What one instance does about the partitions in one round.

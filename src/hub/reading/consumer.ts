@@ -76,12 +76,12 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
      * answer: a restart of the service would not change it.
      */
     silentForMs() {
-      const quiet = sessions.all().map(({ reader }) => reader.quiet());
-      return silentMsAt(performance.now(), rounds.last(), quiet);
+      const unansweredMs = sessions.all().map(({ reader }) => reader.quietMs('heard', 'refused'));
+      return silentMsAt(performance.now(), rounds.last(), unansweredMs);
     },
     /** Milliseconds since the last event of any partition that is read, or since this instance began. */
     eventlessMs: () =>
-      Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
+      Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quietMs('event'))),
     waiting,
     /** What is read, for operators; walks over everything that waits. */
     partitions: (): readonly PartitionState[] =>

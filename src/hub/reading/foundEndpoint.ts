@@ -44,13 +44,10 @@ export const connectionStringTo = (
 const idOf = (endpoint: EventEndpoint): string => nameOf(endpoint).toLowerCase();
 
 /** The settings as if an operator had set the endpoint that was found. */
-export const settingsAt = <S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S => ({
-  ...settings,
-  hub: {
-    ...settings.hub,
-    eventsConnectionString: connectionStringTo(endpoint, hubLoginOf(settings.hub.serviceConnectionString)),
-  },
-});
+export function settingsAt<S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S {
+  const eventsConnectionString = connectionStringTo(endpoint, hubLoginOf(settings.hub.serviceConnectionString));
+  return { ...settings, hub: { ...settings.hub, eventsConnectionString } };
+}
 
 /** The hub has not named its event endpoint. The message has no key. */
 export class NoEndpoint extends Error {

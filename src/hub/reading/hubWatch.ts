@@ -1,7 +1,7 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Troubles } from '../../observing/log.ts';
-import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
+import type { PartitionSession, SessionState } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
 import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
@@ -76,8 +76,10 @@ export function createHubWatch(
     }
   }
 
-  const isWithheld = ({ record, position, reader }: PartitionSession) =>
-    reader.quiet().eventlessMs > withheldMs && (queries.get(record.partition)?.answer?.newest ?? -1) > position();
+  const eventlessMs = ({ reader }: PartitionSession) => reader.quietMs('subscribed', 'event');
+  const isWithheld = (session: PartitionSession) =>
+    eventlessMs(session) > withheldMs &&
+    (queries.get(session.record.partition)?.answer?.newest ?? -1) > session.position();
 
   /**
    * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open
@@ -85,11 +87,10 @@ export function createHubWatch(
    * answer or an event.
    */
   function isHeard(partition: string): boolean {
-    const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
-    if (reader === undefined || !reader.isHeard()) return false;
-    const { deafMs, eventlessMs } = reader.quiet();
+    const session = sessions.all().find(({ record }) => record.partition === partition);
+    if (session === undefined || !session.reader.isHeard()) return false;
     const unansweredSince = queries.get(partition)?.silentSince ?? Number.NEGATIVE_INFINITY;
-    return deafMs <= silentMs && eventlessMs <= performance.now() - unansweredSince;
+    return session.reader.quietMs('heard') <= silentMs && eventlessMs(session) <= performance.now() - unansweredSince;
   }
 
   return {
@@ -103,7 +104,7 @@ export function createHubWatch(
         const message = 'the hub has events that do not come: connecting again';
         allTroubles.raise('events that do not come', { level: 'warn', message, fields: { partitions: withheld } });
       }
-      const isIdle = reading.length > 0 && reading.every(({ reader }) => reader.quiet().eventlessMs > idleMs);
+      const isIdle = reading.length > 0 && reading.every((session) => eventlessMs(session) > idleMs);
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
@@ -176,8 +177,8 @@ const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${set
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,
-  read: readonly Pick<QuietTimes, 'unansweredMs'>[],
+  unansweredMs: readonly number[],
 ): number {
-  if (read.length === 0) return now - answeredAt;
-  return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));
+  if (unansweredMs.length === 0) return now - answeredAt;
+  return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...unansweredMs);
 }

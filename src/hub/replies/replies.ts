@@ -72,12 +72,8 @@ export function createServiceConnection(options: ConnectionOptions) {
   function usable(): ServiceClient | undefined {
     if (current?.isWorn()) replace(current);
     if (current !== undefined || performance.now() < notBefore) return current;
-    const next: ServiceClient = openServiceClient({
-      client: newClient(),
-      answerWithinMs,
-      onEnd: () => lose(next),
-      log,
-    });
+    const onEnd = () => lose(next);
+    const next: ServiceClient = openServiceClient({ client: newClient(), answerWithinMs, onEnd, log });
     current = next;
     return next;
   }

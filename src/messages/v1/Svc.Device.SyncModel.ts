@@ -61,12 +61,9 @@ function unnamed(headers: Named, body: Named, hasShape: (name: string) => boolea
   return names.length === 0 ? [] : [`${names.join(' and ')} must be given, as property or in the body`];
 }
 
-function contradictions({
-  hierarchical,
-  contained,
-  recursive,
-  references,
-}: Partial<Omit<Collection, 'objectId'>>): string[] {
+type Options = Partial<Omit<Collection, 'objectId' | 'model'>>;
+
+function contradictions({ hierarchical, contained, recursive, references }: Options): string[] {
   const given = Object.entries({ hierarchical, contained, recursive, references: references && references.size > 0 });
   const names = given.flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const allowed = names.length <= 1 || (!hierarchical && !contained); // recursive may accompany references
