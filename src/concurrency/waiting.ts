@@ -134,11 +134,9 @@ export type Condition = ReturnType<typeof createCondition>;
 /** A condition variable. */
 export function createCondition() {
   let waiting: (() => void)[] = [];
-  /** Resolves at the next change. */
   const change = () => new Promise<void>((resolve) => waiting.push(resolve));
 
   return {
-    /** Wakes all that wait. */
     changed() {
       const woken = waiting;
       waiting = [];

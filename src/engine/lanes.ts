@@ -43,7 +43,6 @@ interface LanesOptions<M> {
   work(message: M, deviceId: string): Promise<void>;
   /** A lane has become shorter. */
   ended?(): void;
-  /** When omitted, no message is a suspect. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
@@ -206,10 +205,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     },
     /** Begins a message that is already charged to the budget. Its lane must be empty. */
     begin: (deviceId: string, message: M) => void run(laneOf(deviceId, message)),
-    /** For operators. */
     all: () => lanes.values(),
     count: () => lanes.size,
-    /** Messages in the lane, the one in flight included. */
     length: (deviceId: string) => lanes.get(deviceId)?.length ?? 0,
   };
 }

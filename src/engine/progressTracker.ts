@@ -25,7 +25,6 @@ export function createTracked(start: Checkpoint | undefined) {
 
   return {
     ...watermark,
-    /** The newest safe position; undefined while there is none. */
     safe,
     /** Whether the event is done according to the progress at the start of the session. */
     isDone: (sequenceNumber: number): boolean => before !== undefined && isDone(before, sequenceNumber),
@@ -76,7 +75,6 @@ export function createRedeliveryHorizon(
     look: (): Promise<void> | undefined =>
       known === undefined && typeof newest === 'function' ? find(newest) : undefined,
     redelivered: (sequenceNumber: number): boolean => known === undefined || sequenceNumber <= known,
-    /** Its sequence number; undefined while it is not known. */
     known: () => known,
   };
 }

@@ -8,7 +8,6 @@ export interface QuarantineOptions {
   readonly crashRecord: string | undefined;
   /** Writes a crash record and returns whether that worked. */
   recordCrashState(next: CrashRecord): Promise<boolean>;
-  /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   /** One for the process. */
   readonly turnstile: Turnstile;
@@ -289,7 +288,6 @@ export function createTurnstile() {
       partitions.add(partition);
       void serve();
     },
-    /** The partition has no more suspects. */
     leave: (partition: Candidates) => void partitions.delete(partition),
     /** One of the batch has left work. */
     left(batch: Batch) {

@@ -20,7 +20,6 @@ export interface Capacity {
   add(amount: Amount): void;
   shrink(bytes: number): void;
   give(bytes: number, messages?: number): void;
-  /** Frees everything. */
   clear(): void;
   taken(): Amount;
 }
@@ -74,7 +73,6 @@ export function createBacklog(limits: Limits) {
   /** Of the partitions that have stopped, in the order in which they did. */
   const stopped = new Set<() => void>();
 
-  /** Made when it is first asked for. */
   function partIn(parts: Map<string, Capacity>, backend: string, whole?: Capacity): Capacity {
     const part = parts.get(backend) ?? createCapacity(half, whole);
     parts.set(backend, part);

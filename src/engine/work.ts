@@ -25,7 +25,6 @@ type MessageWork = Pick<Observation, 'begunAt' | 'open'>;
 /** What the handling of a message gets from its partition, and tells it. */
 export interface MessageContext {
   readonly charge: MessageCharge;
-  /** Its handling begins. */
   begins?(observation: MessageWork): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;

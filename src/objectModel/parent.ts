@@ -23,11 +23,11 @@ type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
  */
 export async function linkParent(
   child: Source,
-  parent: { readonly objectId: string; readonly name: string },
+  parent: { readonly objectId: string; readonly reference: string },
   { informationModel }: BoundBackends,
   limits: ReferenceLimits,
-): Promise<void> {
-  const hasName = isNamed(new Set([parent.name]));
+): Promise<undefined> {
+  const hasName = isNamed(new Set([parent.reference]));
   const leadsTo = objectOf(child.model);
   let [isOtherMarked, isNameTaken] = [false, false];
   let existing: Reference | undefined;
@@ -43,7 +43,7 @@ export async function linkParent(
   if (isOtherMarked) throw unchangeable('body.parent differs from the parent that the model has');
   if (isNameTaken)
     throw unchangeable('body.parent differs from the target of the reference of that name that the model has');
-  const name = JSON.stringify(parent.name);
+  const name = JSON.stringify(parent.reference);
   const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
   const attributes = marked(existing ? attributesOf(existing, parentMark) : parseJson('{}'));
   const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;

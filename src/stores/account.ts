@@ -19,7 +19,6 @@ export interface ContainerAccess {
 }
 
 export interface CallLimits {
-  /** Limit of one attempt. */
   readonly attemptMs: number;
   readonly attempts: number;
   /** Pause before the second attempt; it doubles before each further one. */

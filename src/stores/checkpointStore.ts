@@ -1,6 +1,5 @@
 import type { Checkpoint } from '../engine/progressTracker.ts';
 
-/** The lease of a partition. */
 export interface Lease {
   readonly partition: string;
   /** Instance that reads it; empty when there is none. */

@@ -123,10 +123,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     }
   });
 
-  const lookUnasked = () =>
-    look().catch((error) =>
-      log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be counted; their limits may not hold'),
-    );
+  const cannotBeCounted = (err: unknown) =>
+    log.warn({ err, ...storeFieldsOf(err) }, 'dead letters cannot be counted; their limits may not hold');
+  const lookUnasked = () => look().catch(cannotBeCounted);
 
   /** Parking waits while the store is listed and cleared, but only for a limited time: a slow listing must not prevent it. */
   function makeRoom(): void {

@@ -102,20 +102,27 @@ function notPermitted(folder: string, code: string): string {
 const lastExisting = (path: string): string => (existsSync(path) ? path : lastExisting(dirname(path)));
 
 /**
- * The text of a file.
+ * The text of a file; undefined when there is none.
  * @param refused thrown when it is longer than any of ours, or no file: a pipe would be waited for without end
  */
-export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string | undefined {
+  let file: number | undefined;
   try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(file);
     if (!found.isFile()) throw refused(`${path} is no file`);
     if (found.size > mostBytes)
       throw refused(`${path} has ${found.size} bytes, over the ${mostBytes} that it may have`);
     return readFileSync(file, 'utf8');
+  } catch (error) {
+    return unlessMissing(error as NodeJS.ErrnoException);
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
+}
+
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 
 /** Replaces a file as a whole, by a draft in the same folder. Only the owner can read it; resolves when it is on the disk. */

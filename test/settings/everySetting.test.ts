@@ -56,7 +56,6 @@ vi.mock('../../src/hub/methods/directMethods.ts', noted);
 vi.mock('../../src/stores/methodFiles.ts', noted);
 vi.mock('../../src/engine/rooms.ts', noted);
 vi.mock('../../src/engine/budget.ts', noted);
-vi.mock('../../src/engine/adaptiveLimit.ts', noted);
 vi.mock('../../src/hub/reading/balance.ts', noted);
 vi.mock('../../src/hub/reading/consumer.ts', noted);
 vi.mock('../../src/hub/replies/sender.ts', noted);

@@ -11,13 +11,13 @@ import type { Taps } from '../../observing/taps.ts';
 import type { CheckpointStore, Lease } from '../../stores/checkpointStore.ts';
 import {
   beginPartitionSession,
+  createGapReports,
   type PartitionReaderOptions,
   type PartitionSession,
   type Revocation,
   type SessionState,
 } from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
-import { createGapReports } from './gaps.ts';
 import type { Leases } from './leases.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';

@@ -85,7 +85,6 @@ export function decide(
     release,
     /** Partitions without an owner, or not released in time. */
     claim,
-    /** To be requested. */
     ask,
     /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
     withdraw,

@@ -36,9 +36,7 @@ export function openEventHubConnection(options: EventHubConnectionOptions) {
   }
 
   const close = (old: EventHubConsumerClient) =>
-    within(old.close(), closesWithinMs).catch((error) =>
-      log.debug({ err: error }, 'a hub connection did not close cleanly'),
-    );
+    within(old.close(), closesWithinMs).catch((err) => log.debug({ err }, 'a hub connection did not close cleanly'));
 
   function replace() {
     void close(client);

@@ -16,7 +16,6 @@ import type { Leases } from './leases.ts';
 export interface EventEndpoint {
   /** Host name of the namespace; with the port, unless that is the usual one. */
   readonly namespace: string;
-  /** Name of the event hub. */
   readonly eventHub: string;
 }
 

@@ -27,7 +27,6 @@ interface Query {
   isOpen: boolean;
   /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
   answer: { readonly newest: number; readonly at: number } | undefined;
-  /** The last question has failed. */
   hasFailed: boolean;
   /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
   silentSince: number | undefined;

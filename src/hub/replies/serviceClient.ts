@@ -50,8 +50,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
   async function close() {
     if (isClosed) return;
     isClosed = true;
-    const atFailure = (error: unknown) => log.debug({ err: error }, 'a retired hub connection did not close cleanly');
-    await client.close().catch(atFailure);
+    await client.close().catch((err) => log.debug({ err }, 'a retired hub connection did not close cleanly'));
   }
 
   async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {

@@ -44,14 +44,9 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   async handle({ envelope, headers, body, room }, backends, limits) {
     const { objectId = '', model = '' } = subjectOf(headers, body); // neither is missing
     const { models, missing } = await collect({ ...body, objectId, model }, limits, backends, room);
-    return done(
-      {},
-      {
-        notifications: models.map((one) => requestedNotifications({ ...one, created: false }, one.text, envelope)),
-        mustDeliver: true,
-        remarks: missing,
-      },
-    );
+    const asRequested = (one: (typeof models)[number]) =>
+      requestedNotifications({ ...one, created: false }, one.text, envelope);
+    return done({}, { notifications: models.map(asRequested), mustDeliver: true, remarks: missing });
   },
 });
 
