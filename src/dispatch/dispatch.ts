@@ -47,7 +47,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     else if (!(await handled(message))) return false;
     if (isOurs(message.failure) && context.ended.aborted) return false;
     observation.answers(message.outcome?.remarks);
-    context.charge.aside(bytesReceived(receivedMessage.event) + ackBytes(message), notificationBytes(message));
+    const ackBytes = 1_000 + (message.json?.end ?? 0); // estimated: it repeats parts of the body
+    const notifications = message.outcome?.notifications ?? [];
+    const bytes = notifications.reduce((sum, { body }) => sum + body.length, 0);
+    context.charge.aside(bytesReceived(receivedMessage.event) + ackBytes, bytes);
     const replies = await answer(message, options);
     if (replies === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
@@ -156,12 +159,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 const isOurs = (failure: Rejection | undefined): failure is Rejection =>
   failure !== undefined && resultCodes[failure.code].fault === 'service';
-
-/** Estimated memory of the acknowledgement, which repeats parts of the body. */
-const ackBytes = ({ json }: Message): number => 1_000 + (json?.end ?? 0);
-
-const notificationBytes = ({ outcome }: Message): number =>
-  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>

@@ -9,10 +9,7 @@ import type { WorkHandle } from './watermark.ts';
 import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
-export interface DeviceEvent {
-  readonly event: HubEvent;
-  readonly deviceId: string;
-}
+export type DeviceEvent = { readonly event: HubEvent; readonly deviceId: string };
 
 export interface IntakeOptions<A> {
   readonly budget: Budget;

@@ -28,10 +28,7 @@ export interface PartitionOptions<A extends DeviceEvent>
 }
 
 /** Sequence numbers that are missing between two events. */
-export interface Gap {
-  readonly after: number;
-  readonly next: number;
-}
+export type Gap = Readonly<Record<'after' | 'next', number>>;
 
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
 const leaveMs = 1_000;

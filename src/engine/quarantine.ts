@@ -60,10 +60,8 @@ export function createQuarantine(options: QuarantineOptions) {
   let saving: Promise<unknown> = Promise.resolve();
   let nextSave: Promise<boolean> | undefined;
 
-  log.warn(
-    { ends, upTo, suspects: blamed.size },
-    'unclean shutdowns: messages that may be the cause are handled in turns',
-  );
+  const found = { ends, upTo, suspects: blamed.size };
+  log.warn(found, 'unclean shutdowns: messages that may be the cause are handled in turns');
   draining.addEventListener('abort', end, { once: true });
 
   function end() {

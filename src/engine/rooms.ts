@@ -1,15 +1,8 @@
 // What is in memory beside the messages in flight: those that wait to begin, those that are being answered, and those that wait for the full
 // queues of devices. Nobody waits for room here.
 
-export interface Amount {
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-export interface Limits {
-  readonly maxMessages: number;
-  readonly maxBytes: number;
-}
+export type Amount = Readonly<Record<'messages' | 'bytes', number>>;
+export type Limits = Readonly<Record<'maxMessages' | 'maxBytes', number>>;
 
 export interface Capacity {
   /** Whether one more message fits. One always fits into an empty room. */

@@ -14,13 +14,8 @@ export interface LabelledBlob {
   readonly modifiedAt: number;
 }
 
-export type WholeBlob = LabelledBlob & { readonly content: Buffer };
-
 /** A write without `content` keeps the content of the blob. */
-export interface BlobContent {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly content?: string;
-}
+export type BlobContent = { readonly labels: LabelledBlob['labels']; readonly content?: string };
 
 /** `verbMs`: that of a verb, and of each page of a listing. */
 export type BlobLimits = CallLimits & { readonly verbMs: number };
@@ -49,7 +44,7 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
 
-  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
+  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal) {
     try {
       const answer = await blobOf(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;

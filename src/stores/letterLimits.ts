@@ -14,10 +14,7 @@ export interface DeadLetterLimits {
 }
 
 /** How many dead letters there are, and their bytes together. */
-interface Amount {
-  readonly letters: number;
-  readonly bytes: number;
-}
+type Amount = Readonly<Record<'letters' | 'bytes', number>>;
 
 export const nothing: Amount = { letters: 0, bytes: 0 };
 export const withOne = (own: Amount, more: number): Amount => ({ letters: own.letters + 1, bytes: own.bytes + more });

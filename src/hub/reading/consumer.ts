@@ -94,10 +94,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
      * @param device only this one; undefined for all
      */
     devices: (device: string | undefined) =>
-      sessions.all().flatMap((session) => {
-        const { partition } = session.record;
-        return session.devices(device).map((work) => ({ partition, ...work }));
-      }),
+      sessions
+        .all()
+        .flatMap(({ record: { partition }, devices }) => devices(device).map((work) => ({ partition, ...work }))),
     /**
      * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
      * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).

@@ -24,10 +24,7 @@ export interface LastRound {
   readonly storeTrouble: StoreDiagnosis | undefined;
 }
 
-export interface RoundLimits {
-  readonly roundMs: number;
-  readonly balance: BalanceLimits;
-}
+export type RoundLimits = { readonly roundMs: number; readonly balance: BalanceLimits };
 
 interface RoundsOptions extends RoundLimits {
   readonly me: string;

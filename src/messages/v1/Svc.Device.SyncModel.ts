@@ -30,10 +30,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
   needs: ['informationModel'],
   keeps: bytesBeforeRoom,
-  acknowledged: {
-    success: { properties: { objectId: guid, model: modelId } },
-    failure: { properties: subjectFields },
-  },
+  acknowledged: { success: { properties: { objectId: guid, model: modelId } }, failure: { properties: subjectFields } },
   crossChecks: (headers, body, hasShape) => [
     ...subjectDisagreements(headers, body),
     ...unnamed(headers, body, hasShape),
