@@ -3,17 +3,11 @@ import { type Amount, type Capacity, createCapacity, createSleeping, type Limits
 
 export type Line = ReturnType<typeof createLine>;
 
-interface WaitingCharge {
-  readonly bytes: number;
-  readonly signal: AbortSignal | undefined;
-  readonly resolve: (isAdmitted: boolean) => void;
-}
-
 /** A fair semaphore over messages and bytes, with one line of those that wait. */
 export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit) {
   let messages = 0;
   let bytes = 0;
-  let queue: WaitingCharge[] = [];
+  let queue: { bytes: number; signal: AbortSignal | undefined; resolve(isAdmitted: boolean): void }[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 

@@ -28,7 +28,6 @@ export interface Lane<M> {
   last: M;
   /** Messages, the one in flight included. */
   length: number;
-  /** Bytes of the backlog, of those that wait. */
   waitingBytes: number;
   /** What the first message waits for, and with it all others: room in the budget, its turn among the suspects, or backends. */
   wait: 'room' | 'turn' | Dependencies | undefined;

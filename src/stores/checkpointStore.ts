@@ -44,10 +44,7 @@ export interface CheckpointStore {
   checkpoints(): Promise<
     readonly { readonly partition: string; readonly where: string; readonly at?: number | undefined }[]
   >;
-  /**
-   * Writes progress; ignores one that is behind what is written.
-   * @returns false when another instance has claimed the partition: then nothing was written
-   */
+  /** Ignores what is behind. @returns false when another instance has claimed the partition: then nothing was written */
   writeCheckpoint(reader: LeaseHolder, progress: Checkpoint): Promise<boolean>;
 }
 

@@ -37,7 +37,6 @@ export interface PartitionSessionsOptions<A extends DeviceEvent>
   readonly troubles: ReadingTroubles;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
-  /** Called before a partition is read. */
   readonly sessionBegins?: (partition: string) => void;
   /** What each partition does with its events. */
   readonly partition: (

@@ -76,9 +76,9 @@ export function createHubWatch(
   }
 
   const eventlessMs = ({ reader }: PartitionSession) => reader.quietMs('subscribed', 'event');
-  const isWithheld = (session: PartitionSession) =>
-    eventlessMs(session) > withheldMs &&
-    (queries.get(session.record.partition)?.answer?.newest ?? -1) > session.position();
+  const newestOf = (partition: string) => queries.get(partition)?.answer?.newest ?? -1;
+  const isWithheld = (one: PartitionSession) =>
+    eventlessMs(one) > withheldMs && newestOf(one.record.partition) > one.position();
 
   /**
    * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open

@@ -33,7 +33,6 @@ export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoi
     sender,
     /** For an operator: why replies can't be sent at this moment; empty when they can. */
     missing: (): string[] => (connection.isOpen() ? [] : ['the hub’s service endpoint']),
-    /** Ends all waiting, then closes the connection. */
     async close() {
       sender.stop();
       await connection.close();

@@ -70,10 +70,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
   }
 
   return {
-    /**
-     * Resolves when connected; the SDK's client alone would retry silently for minutes (SDK trap).
-     * @throws TooLate, or the error of the SDK's client
-     */
+    /** The SDK's client alone would retry silently for minutes (SDK trap). @throws TooLate, or the error of the SDK's client */
     async connected() {
       await within(opened, answerWithinMs);
       if (!isOpen) usedAt = performance.now();
@@ -96,10 +93,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
     isOpen: () => isOpen,
     /** Whether it must be replaced because of its age, or of its unsettled sends. */
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
-    /**
-     * `good` when the hub has settled a send; `refused` when it has only answered that it is busy, which is also how it
-     * refuses the link.
-     */
+    /** `good` when the hub has settled a send; `refused` when it has only said that it is busy, as when it refuses the link. */
     use: () => use,
     /** For how long it has had nothing to do since it was connected; 0 while a send is not settled. */
     idleForMs: () => (pendingSends.span() > 0 ? 0 : Math.max(0, performance.now() - usedAt)),
