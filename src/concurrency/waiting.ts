@@ -101,7 +101,7 @@ export function pause(ms: number, ended: AbortSignal): Promise<void> {
   });
 }
 
-/** Does something again and again, which never rejects, with a pause after each end, which is asked for then. */
+/** Calls `run`, which never rejects, again and again, with a pause after each end; `pauseMs` is asked each time. */
 export function createRepeating(run: () => Promise<void>, pauseMs: () => number) {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
