@@ -43,11 +43,7 @@ export type Clocks = typeof clocksOfMachine;
  * Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179).
  * @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs`
  */
-export function createProcessPauseWatch(
-  longestMs: number,
-  stoodStill: (ms: number) => void,
-  clocks: Clocks = clocksOfMachine,
-) {
+export function createProcessPauseWatch(longestMs: number, stoodStill: (ms: number) => void, clocks = clocksOfMachine) {
   let last = { monotonic: clocks.monotonic(), wall: clocks.wall() };
   let bootedBefore = clocks.sinceBoot() - last.monotonic;
 

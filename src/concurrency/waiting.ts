@@ -17,11 +17,7 @@ export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** Does the work for a few inputs at a time; begins none after a failure. @returns the results in the order of the inputs */
-export async function inOrder<In, Out>(
-  together: number,
-  inputs: readonly In[],
-  work: (input: In) => Promise<Out>,
-): Promise<Out[]> {
+export async function inOrder<In, Out>(together: number, inputs: readonly In[], work: (input: In) => Promise<Out>) {
   const results: Out[] = [];
   let next = 0;
   async function worker() {
@@ -41,10 +37,7 @@ export class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 
-/**
- * The result of the promise, if it settles in time. The promise is not cancelled.
- * @throws TooLate
- */
+/** The result of the promise, if it settles in time. The promise is not cancelled. @throws TooLate */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
@@ -57,11 +50,7 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/**
- * Waits for the promise, but no longer than that.
- * @returns whether it was in time
- * @throws what the promise throws in time
- */
+/** Waits for the promise, but no longer than that: whether it was in time. @throws what the promise throws in time */
 export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   try {
     await within(promise, ms);
@@ -112,11 +101,7 @@ export function pause(ms: number, ended: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Does something again and again, with a pause after each end.
- * @param run never rejects
- * @param pauseMs asked after each end
- */
+/** Calls `run`, which never rejects, again and again, with a pause after each end; `pauseMs` is asked each time. */
 export function createRepeating(run: () => Promise<void>, pauseMs: () => number) {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -149,11 +134,9 @@ export type Condition = ReturnType<typeof createCondition>;
 /** A condition variable. */
 export function createCondition() {
   let waiting: (() => void)[] = [];
-  /** Resolves at the next change. */
   const change = () => new Promise<void>((resolve) => waiting.push(resolve));
 
   return {
-    /** Wakes all that wait. */
     changed() {
       const woken = waiting;
       waiting = [];

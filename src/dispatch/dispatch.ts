@@ -47,7 +47,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     else if (!(await handled(message))) return false;
     if (isOurs(message.failure) && context.ended.aborted) return false;
     observation.answers(message.outcome?.remarks);
-    context.charge.aside(bytesReceived(receivedMessage.event) + ackBytes(message), notificationBytes(message));
+    const ackBytes = 1_000 + (message.json?.end ?? 0); // estimated: it repeats parts of the body
+    const notifications = message.outcome?.notifications ?? [];
+    const bytes = notifications.reduce((sum, { body }) => sum + body.length, 0);
+    context.charge.aside(bytesReceived(receivedMessage.event) + ackBytes, bytes);
     const replies = await answer(message, options);
     if (replies === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
@@ -104,7 +107,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ...{ deviceId, correlationId, idempotencySeed: eventId },
         ...{ deadline, observation, onOutage: () => charge.aside() },
       });
-      const room = createRoom({ charge, observation, deadline, reserved: card.keeps, most: limits.maxSyncBytes });
+      const room = createRoom(charge, observation, deadline, card.keeps, limits.maxSyncBytes);
       message.outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
       message.failure = message.outcome.failure;
     } catch (error) {
@@ -157,12 +160,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 const isOurs = (failure: Rejection | undefined): failure is Rejection =>
   failure !== undefined && resultCodes[failure.code].fault === 'service';
 
-/** Estimated memory of the acknowledgement, which repeats parts of the body. */
-const ackBytes = ({ json }: Message): number => 1_000 + (json?.end ?? 0);
-
-const notificationBytes = ({ outcome }: Message): number =>
-  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 0);
-
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
   rejection.code === 'validation_error' ? new Rejection(invalid(generation), rejection.details) : rejection;
@@ -175,18 +172,17 @@ function unknownName(generation: Generation, name: string): Rejection {
   return new Rejection('operation_not_supported', details);
 }
 
-interface RoomOptions {
-  readonly charge: MessageCharge;
-  readonly observation: Pick<MessageObservation, 'waitsForRoom'>;
-  readonly deadline: Deadline;
-  /** Bytes that the card has reserved. */
-  readonly reserved: number;
-  /** Bytes that one message may keep. */
-  readonly most: number;
-}
-
-/** The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none. */
-function createRoom({ charge, observation, deadline, reserved, most }: RoomOptions): KeepingRoom {
+/**
+ * The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none.
+ * @param most bytes that one message may keep
+ */
+function createRoom(
+  charge: MessageCharge,
+  observation: Pick<MessageObservation, 'waitsForRoom'>,
+  deadline: Deadline,
+  reserved: number,
+  most: number,
+): KeepingRoom {
   let hasAll = false;
   let coming: Promise<void> | undefined;
 

@@ -24,46 +24,43 @@ interface ReceivedMessagesOptions {
   readonly hub: string;
   readonly meter: Meter;
   readonly log: Log;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
 }
 
 /** Recognises the messages for this service among the events of a partition, with their device, and counts all events (R1, R3). */
-type ReceivedMessagesOf = (partition: string) => (event: HubEvent, redelivered: boolean) => ReceivedMessage | undefined;
-
-export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessagesOptions): ReceivedMessagesOf {
+export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessagesOptions) {
   const count = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
-  return (partition) => (event, redelivered) => {
-    const generation = classify(event);
-    const deviceId = senderOf(event);
-    const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
-    if (event.body === undecodedProperties) {
-      count('undecodable');
-      log.warn({ ...place(), device: deviceId }, 'event whose properties cannot be decoded passed over');
-      taps?.of(deviceId ?? '', place())?.('skipped', { why: 'its properties cannot be decoded' });
-      return undefined;
-    }
-    const misspelling = misspellingIn(event, generation !== undefined);
-    if (misspelling !== undefined) {
-      countMisspelling();
-      log.debug({ ...place(), device: deviceId, hint: misspelling }, 'message with a misspelt property');
-    }
-    if (generation === undefined) {
-      count('skipped');
-      const publish = taps?.of(deviceId ?? '', place());
-      publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });
-      return undefined;
-    }
-    if (deviceId === undefined) {
-      count('unattributed');
-      log.warn(place(), 'message without the hub’s device stamp passed over');
-      return undefined;
-    }
-    count('message');
-    return { event: compactEvent(event), generation, deviceId, origin: { hub, partition }, redelivered };
-  };
+  return (partition: string) =>
+    (event: HubEvent, redelivered: boolean): ReceivedMessage | undefined => {
+      const generation = classify(event);
+      const deviceId = senderOf(event);
+      const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
+      if (event.body === undecodedProperties) {
+        count('undecodable');
+        log.warn({ ...place(), device: deviceId }, 'event whose properties cannot be decoded passed over');
+        taps?.of(deviceId ?? '', place())?.('skipped', { why: 'its properties cannot be decoded' });
+        return undefined;
+      }
+      const misspelling = misspellingIn(event, generation !== undefined);
+      if (misspelling !== undefined) {
+        countMisspelling();
+        log.debug({ ...place(), device: deviceId, hint: misspelling }, 'message with a misspelt property');
+      }
+      if (generation === undefined) {
+        count('skipped');
+        taps?.of(deviceId ?? '', place())?.('skipped', { why: whyNotOurs(event), hint: misspelling });
+        return undefined;
+      }
+      if (deviceId === undefined) {
+        count('unattributed');
+        log.warn(place(), 'message without the hub’s device stamp passed over');
+        return undefined;
+      }
+      count('message');
+      return { event: compactEvent(event), generation, deviceId, origin: { hub, partition }, redelivered };
+    };
 }
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */

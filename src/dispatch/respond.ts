@@ -10,7 +10,6 @@ import { listed, Rejection } from '../protocol/rejection.ts';
 import { acknowledge, maxReplyBytes, type Notification, notify, type Reply } from '../protocol/reply.ts';
 import type { Delivery } from '../protocol/vocabulary.ts';
 
-/** A message in work. */
 export interface Message {
   readonly receivedMessage: ReceivedMessage;
   readonly context: MessageContext;

@@ -1,34 +1,13 @@
-import type { AdaptiveLimit } from './adaptiveLimit.ts';
+import { performance } from 'node:perf_hooks';
 import { type Amount, type Capacity, createCapacity, createSleeping, type Limits, type Sleeping } from './rooms.ts';
 
+export type Line = ReturnType<typeof createLine>;
+
 /** A fair semaphore over messages and bytes, with one line of those that wait. */
-export interface Line {
-  /**
-   * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
-   * @param signal ends the waiting
-   * @returns false, and nothing is charged, when `signal` was aborted first
-   */
-  take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
-  /** Whether a message of this size would be taken at once. */
-  hasRoom(bytes: number): boolean;
-  /** Releases the part of a reservation that is not needed (R6). */
-  shrink(bytes: number): void;
-  give(bytes: number): void;
-  inFlight(): Amount;
-}
-
-/** A place in the line, for a message of this size. */
-interface WaitingCharge {
-  readonly bytes: number;
-  readonly signal: AbortSignal | undefined;
-  readonly resolve: (isAdmitted: boolean) => void;
-}
-
-/** @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted */
-export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit): Line {
+export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: AdaptiveLimit) {
   let messages = 0;
   let bytes = 0;
-  let queue: WaitingCharge[] = [];
+  let queue: { bytes: number; signal: AbortSignal | undefined; resolve(isAdmitted: boolean): void }[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 
@@ -53,20 +32,16 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Ad
     if (messages >= mostNow()) adaptiveLimit?.reached(admitNext);
   }
 
-  /** Returns false when `signal` was aborted before its turn. */
   function turn(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
-    if (signal !== undefined) watch(signal);
+    if (signal !== undefined && !watched.has(signal)) {
+      watched.add(signal);
+      signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
+    }
     return new Promise((resolve) => {
       queue.push({ bytes, signal, resolve });
       askPace();
     });
-  }
-
-  function watch(signal: AbortSignal) {
-    if (watched.has(signal)) return;
-    watched.add(signal);
-    signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
   }
 
   function leaveQueue(signal: AbortSignal) {
@@ -77,22 +52,29 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Ad
   }
 
   return {
-    take(more, signal) {
+    /**
+     * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
+     * @param signal ends the waiting
+     * @returns false, and nothing is charged, when `signal` was aborted first
+     */
+    take(more: number, signal?: AbortSignal): Promise<boolean> | undefined {
       if (queue.length > 0 || !fits(more)) return turn(more, signal);
       enter(more);
       return undefined;
     },
-    hasRoom: (more) => queue.length === 0 && fits(more),
-    shrink(less) {
+    /** Whether a message of this size would be taken at once. */
+    hasRoom: (more: number): boolean => queue.length === 0 && fits(more),
+    /** Releases the part of a reservation that is not needed (R6). */
+    shrink(less: number) {
       bytes -= less;
       admitNext();
     },
-    give(less) {
+    give(less: number) {
       messages -= 1;
       bytes -= less;
       admitNext();
     },
-    inFlight: () => ({ messages, bytes }),
+    inFlight: (): Amount => ({ messages, bytes }),
   };
 }
 
@@ -149,19 +131,14 @@ export interface Budget {
   readonly answers: Line;
 }
 
-interface BudgetLimits extends Limits {
-  /** Of the room `sleeping`; infinite when omitted. */
-  readonly sleepingBytes?: number;
-}
-
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
 const smallBytes = 16 * 1024;
 
-/** The share of the bytes that large messages may take together. */
-const largeShare = 3 / 4;
+/** The part of the bytes that large messages may take together. */
+const largePart = 3 / 4;
 
-/** The room `answering` has this share of the bytes, and the same number of messages. */
-const answeringShare = 1 / 8;
+/** The room `answering` has this part of the bytes, and the same number of messages. */
+const answeringPart = 1 / 8;
 
 export const isLarge = (bytes: number): boolean => bytes > smallBytes;
 
@@ -169,18 +146,75 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
  * @param overall is charged too, after this one
  * @param adaptiveLimit how many of the messages may be in flight at the moment; all of them when omitted
  */
-export function createBudget(limits: BudgetLimits, overall?: Budget, adaptiveLimit?: AdaptiveLimit): Budget {
-  const { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY } = limits;
+export function createBudget(
+  { maxMessages, maxBytes, sleepingBytes = Number.POSITIVE_INFINITY }: Limits & { readonly sleepingBytes?: number },
+  overall?: Budget,
+  adaptiveLimit?: AdaptiveLimit,
+): Budget {
   const all = inTurn(createLine({ maxMessages, maxBytes }, adaptiveLimit), overall?.all);
-  const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largeShare }), overall?.large);
+  const large = inTurn(createLine({ maxMessages, maxBytes: maxBytes * largePart }), overall?.large);
   const both = inTurn(large, all);
   return {
     of: (bytes) => (isLarge(bytes) ? both : all),
     inFlight: all.inFlight,
     all,
     large,
-    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringShare }, overall?.answering),
+    answering: createCapacity({ maxMessages, maxBytes: maxBytes * answeringPart }, overall?.answering),
     sleeping: overall?.sleeping ?? createSleeping(sleepingBytes),
     answers: overall?.answers ?? createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes }),
+  };
+}
+
+interface AdaptiveLimitOptions {
+  readonly least: number;
+  readonly most: number;
+  /** How many messages in flight wait for others in flight to end: further ones would only join them. */
+  inLine(): number;
+  /** Starts a measurement; the returned function says which share of the time since then the event loop was busy. */
+  measure?(): () => number;
+}
+
+const windowMs = 100;
+
+/** Below the first share of the time there are more messages, above the second fewer. */
+const shares = { spare: 0.95, busy: 0.98 };
+const factors = { more: 1.5, fewer: 0.9 };
+/** Beyond this share in line there are no more messages. */
+const lineShare = 0.5;
+
+function measureLoop(): () => number {
+  const before = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(before).utilization;
+}
+
+export type AdaptiveLimit = ReturnType<typeof createAdaptiveLimit>;
+
+/**
+ * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
+ * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
+ */
+export function createAdaptiveLimit({ least, most, inLine, measure = measureLoop }: AdaptiveLimitOptions) {
+  let messages = Math.min(least, most);
+  let isMeasuring = false;
+
+  function adjust(busy: number) {
+    const isInLine = inLine() > messages * lineShare;
+    if (busy < shares.spare && !isInLine) messages = Math.min(most, Math.ceil(messages * factors.more));
+    else if (busy > shares.busy) messages = Math.max(Math.min(least, most), Math.floor(messages * factors.fewer));
+  }
+
+  return {
+    messages: () => messages,
+    /** A message waits because the limit is reached. @param changed called a little later, once, when the number may have changed */
+    reached(changed: () => void) {
+      if (isMeasuring) return;
+      isMeasuring = true;
+      const busy = measure();
+      setTimeout(() => {
+        isMeasuring = false;
+        adjust(busy());
+        changed();
+      }, windowMs).unref();
+    },
   };
 }

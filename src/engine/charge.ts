@@ -4,15 +4,9 @@ import type { PartitionBacklog, Sleeper } from './rooms.ts';
 /** What a message is charged with, and where. */
 export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
 
+const none = () => undefined;
 /** Of a message without a partition. */
-export const noCharge: MessageCharge = {
-  shrink() {},
-  aside() {},
-  sleeps() {},
-  wakes() {},
-  parks() {},
-  takeForAnswers: () => undefined,
-};
+export const noCharge = { shrink: none, aside: none, sleeps: none, wakes: none, parks: none, takeForAnswers: none };
 
 export interface ChargeOptions {
   /** The budget of this partition, which charges the overall one too. */
@@ -22,10 +16,7 @@ export interface ChargeOptions {
 }
 
 /** Where a message is charged. Without `shrink`, with its event alone. */
-interface Place {
-  give(bytes: number): void;
-  shrink?(bytes: number): void;
-}
+type Place = { give(bytes: number): void; shrink?(bytes: number): void };
 
 /**
  * @param isFollowed whether other messages of its device wait behind it

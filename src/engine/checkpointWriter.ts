@@ -43,7 +43,6 @@ export type Checkpoints = ReturnType<typeof createCheckpoints>;
 export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions) {
   const tracked = createTracked(progress);
   const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
-  /** When checkpoints are written. */
   let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
   /** Since the last snapshot, but all since the last checkpoint when that one has failed. */
   let changes = noChanges;
@@ -116,7 +115,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
     timer = setTimeout(() => void writeNow(), ms).unref();
   }
 
-  /** Something is done that no checkpoint contains, or the crash record is another. */
   function changed(what: 'handled' | 'passed' | 'crash record') {
     const since = changes.since ?? performance.now();
     changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
@@ -133,17 +131,14 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
   }
 
   if (tracked.isMapUnreadable) {
-    onTrouble(
-      new Error('the map is damaged, or of another version or position'),
-      'handling again what was done above the checkpoint',
-    );
+    const error = new Error('the map is damaged, or of another version or position');
+    onTrouble(error, 'handling again what was done above the checkpoint');
   }
 
   return {
     isDone: tracked.isDone,
     begin: tracked.begin,
     pending: tracked.pending,
-    /** The message has been handled to its end. */
     end(begun: WorkHandle) {
       tracked.end(begun);
       changed('handled');
@@ -180,7 +175,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
       /** Writes that have failed since the session began. */
       failures,
-      /** The last write has failed. */
       isFailing,
       /** Messages that were handled to their end and are in no checkpoint. */
       unwritten: changes.handled + inWriting,

@@ -1,16 +1,10 @@
 import { constants, deflateSync, inflateSync } from 'node:zlib';
 
 /** Consecutive sequence numbers, both ends included. */
-export interface SequenceRange {
-  readonly first: number;
-  readonly last: number;
-}
+export type SequenceRange = Readonly<Record<'first' | 'last', number>>;
 
 /** What is done above a position: one bit for each sequence number above it, the lowest bit of a byte first. */
-export interface Completion {
-  readonly position: number;
-  readonly bits: Uint8Array;
-}
+export type Completion = { readonly position: number; readonly bits: Uint8Array };
 
 /*
  * map  = "2 " position " " data

@@ -13,7 +13,6 @@ export interface CrashRecord {
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
-/** What is known about a suspect. */
 export interface Suspicion {
   readonly isInWork: boolean;
   /** Unclean shutdowns at which it was alone. */
@@ -74,7 +73,6 @@ export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord 
 interface SessionOpening {
   /** Sequence number of the checkpoint. */
   readonly position: number;
-  /** Whether a message above it is done. */
   isDone(sequenceNumber: number): boolean;
   /** Sequence number of the newest event in the hub. */
   readonly newest: number;
@@ -90,9 +88,8 @@ interface SessionOpening {
  */
 export function crashRecordAtOpening(
   crashRecord: CrashRecord | undefined,
-  opening: SessionOpening,
+  { position, newest, isDone, afterUncleanShutdown }: SessionOpening,
 ): CrashRecord | undefined {
-  const { position, newest, isDone, afterUncleanShutdown } = opening;
   // A damaged record may name an event that never comes: nothing was in flight above the newest (D197).
   const credible = crashRecord && crashRecord.upTo > newest ? { ...crashRecord, upTo: newest } : crashRecord;
   const kept = credible && isOpen(credible, position) ? credible : undefined;

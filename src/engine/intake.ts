@@ -9,10 +9,7 @@ import type { WorkHandle } from './watermark.ts';
 import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
-export interface DeviceEvent {
-  readonly event: HubEvent;
-  readonly deviceId: string;
-}
+export type DeviceEvent = { readonly event: HubEvent; readonly deviceId: string };
 
 export interface IntakeOptions<A> {
   readonly budget: Budget;
@@ -27,13 +24,11 @@ export interface IntakeOptions<A> {
   publisherOf?(receivedMessage: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Quarantine | undefined;
-  /** Registers an accepted message. */
   begin(event: HubEvent): WorkHandle;
 }
 
 const nothing: Dependencies = { areAvailable: () => true, met: async () => true };
 
-/** Of a message that is not accepted yet. */
 const unregistered: WorkHandle = { done: true };
 
 /**
@@ -49,12 +44,9 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   const canBegin = ({ receivedMessage: { deviceId }, sequenceNumber, dependencies }: QueuedMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && dependencies.areAvailable() && !quarantine?.isSuspect(deviceId, sequenceNumber);
 
-  function tellWaits(
-    publish: Publish | undefined,
-    { receivedMessage, dependencies }: QueuedMessage<A>,
-    where: 'memory' | 'hub',
-  ) {
+  function tellWaits(publish: Publish | undefined, message: QueuedMessage<A>, where: 'memory' | 'hub') {
     if (publish === undefined) return;
+    const { receivedMessage, dependencies } = message;
     const earlier = lanes.length(receivedMessage.deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : dependencies.areAvailable() ? 'its turn' : 'a backend';
     publish('waits', { where, for: why, earlier, needs: dependencies.needs });
@@ -144,7 +136,6 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   };
 }
 
-/** For the followers of the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
   hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,

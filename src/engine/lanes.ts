@@ -13,7 +13,6 @@ export interface Dependencies {
 
 /** A message in a lane. There may be very many, so this is a linked list without wrappers. */
 export interface Queued {
-  /** The next one of the same lane. */
   next?: Queued | undefined;
   readonly sequenceNumber: number;
   /** Bytes of the budget. */
@@ -29,7 +28,6 @@ export interface Lane<M> {
   last: M;
   /** Messages, the one in flight included. */
   length: number;
-  /** Bytes of the backlog, of those that wait. */
   waitingBytes: number;
   /** What the first message waits for, and with it all others: room in the budget, its turn among the suspects, or backends. */
   wait: 'room' | 'turn' | Dependencies | undefined;
@@ -44,7 +42,6 @@ interface LanesOptions<M> {
   work(message: M, deviceId: string): Promise<void>;
   /** A lane has become shorter. */
   ended?(): void;
-  /** When omitted, no message is a suspect. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
@@ -171,7 +168,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     if (!(await dependencies.met(draining))) return;
     const released = held.get(dependencies) ?? [];
     held.delete(dependencies);
-    for (const lane of released.sort(inOrderOfArrival)) {
+    for (const lane of released.sort((one, other) => one.first.sequenceNumber - other.first.sequenceNumber)) {
       backlog.release(waitingIn(lane), backendsOf(lane));
       makeReady(lane);
     }
@@ -207,10 +204,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     },
     /** Begins a message that is already charged to the budget. Its lane must be empty. */
     begin: (deviceId: string, message: M) => void run(laneOf(deviceId, message)),
-    /** For operators. */
     all: () => lanes.values(),
     count: () => lanes.size,
-    /** Messages in the lane, the one in flight included. */
     length: (deviceId: string) => lanes.get(deviceId)?.length ?? 0,
   };
 }
@@ -222,6 +217,3 @@ const backendsOf = ({ wait }: Lane<unknown>) => (typeof wait === 'object' ? wait
 
 /** Of a lane whose first message waits, too. */
 const waitingIn = ({ length, waitingBytes }: Lane<unknown>) => ({ messages: length, bytes: waitingBytes });
-
-const inOrderOfArrival = (one: Lane<Queued>, other: Lane<Queued>) =>
-  one.first.sequenceNumber - other.first.sequenceNumber;

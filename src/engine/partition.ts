@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { monotonicOfPast } from '../concurrency/clocks.ts';
 import { createCondition } from '../concurrency/waiting.ts';
+import type { Step } from '../observing/observation.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import { type CheckpointOptions, createCheckpoints } from './checkpointWriter.ts';
-import { contentsOf, deviceWorkIn } from './contents.ts';
 import { createIntake, type DeviceEvent, type IntakeOptions } from './intake.ts';
-import { createLanes } from './lanes.ts';
+import { createLanes, type Lane } from './lanes.ts';
 import type { RedeliveryHorizon } from './progressTracker.ts';
 import { createQuarantine, type QuarantineOptions } from './quarantine.ts';
 import type { Backlog } from './rooms.ts';
@@ -15,13 +15,10 @@ import { createWork, type QueuedMessage, type WorkOptions } from './work.ts';
 export interface PartitionOptions<A extends DeviceEvent>
   extends CheckpointOptions,
     Pick<IntakeOptions<A>, 'costOf' | 'dependenciesOf' | 'publisherOf'>,
-    Pick<WorkOptions<A>, 'budget' | 'dispatch' | 'onTrouble'> {
+    Pick<WorkOptions<A>, 'budget' | 'dispatch'> {
   /** Of all partitions. */
   readonly backlog: Backlog;
-  /**
-   * Reads an event; undefined when it is to be skipped.
-   * @param redelivered its handling may have begun before
-   */
+  /** Reads an event; undefined when it is to be skipped. @param redelivered its handling may have begun before */
   receivedMessageOf(event: HubEvent, redelivered: boolean): A | undefined;
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** The hub numbers events without gaps, but there were none between these two events of this session. */
@@ -31,10 +28,7 @@ export interface PartitionOptions<A extends DeviceEvent>
 }
 
 /** Sequence numbers that are missing between two events. */
-export interface Gap {
-  readonly after: number;
-  readonly next: number;
-}
+export type Gap = Readonly<Record<'after' | 'next', number>>;
 
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
 const leaveMs = 1_000;
@@ -46,32 +40,27 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   const { budget, receivedMessageOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   /** No more messages begin. */
-  const draining = new AbortController();
+  const stopping = new AbortController();
   /** The partition is released or revoked: messages in flight make no calls and send no replies. */
-  const ended = new AbortController();
-  const signals = { draining: draining.signal, ended: ended.signal };
-  for (const signal of Object.values(signals)) setMaxListeners(0, signal); // each message in flight adds one
+  const ending = new AbortController();
+  const [draining, ended] = [stopping.signal, ending.signal];
+  for (const signal of [draining, ended]) setMaxListeners(0, signal); // each message in flight adds one
   const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
   const backlog = options.backlog.ofPartition(condition.changed);
   const quarantine =
     options.quarantine &&
     createQuarantine({
-      ...options.quarantine,
+      ...{ ...options.quarantine, draining },
       crashRecord: options.progress?.note,
       recordCrashState: checkpoints.recordCrashState,
-      draining: draining.signal,
     });
-  const work = createWork<A>({ ...options, ...signals, backlog, checkpoints, quarantine, condition });
+  const work = createWork<A>({ ...options, draining, ended, backlog, checkpoints, quarantine, condition });
   const lanes = createLanes<QueuedMessage<A>>({
-    ...{ quarantine, budget, backlog },
-    draining: draining.signal,
-    work: work.handle,
-    ended: condition.changed,
+    ...{ quarantine, budget, backlog, draining },
+    ...{ work: work.handle, ended: condition.changed },
   });
   const admit = createIntake<A>({
-    ...options,
-    ...{ lanes, quarantine, condition },
-    draining: draining.signal,
+    ...{ ...options, lanes, quarantine, condition, draining },
     // The event counts as read from here, not from after the await: a drain may ask before.
     begin: (event) => checkpoints.begin(see(event)),
   });
@@ -88,8 +77,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   }
 
   function drain() {
-    if (draining.signal.aborted) return;
-    draining.abort();
+    if (draining.aborted) return;
+    stopping.abort();
     backlog.close();
     condition.changed();
   }
@@ -98,20 +87,18 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   function revoke() {
     checkpoints.stop(true);
     drain();
-    ended.abort();
+    ending.abort();
     condition.changed();
   }
 
   /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
-    if (ended.signal.aborted) return;
+    if (ended.aborted) return;
     revoke();
     options.onRevoked();
   }
 
-  /**
-   * What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4).
-   */
+  /** What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4). */
   function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined {
     const { sequenceNumber } = event;
     try {
@@ -141,7 +128,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     atTheDoor = first && monotonicOfPast(first.getTime());
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
-      if (draining.signal.aborted) return;
+      if (draining.aborted) break;
       if (hasPlace(event)) {
         if (!isNew(event)) continue;
         reportGap(event.sequenceNumber);
@@ -151,10 +138,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       atTheDoor = monotonicOfPast(event.enqueuedTimeUtc.getTime());
       await waiting;
     }
-  }
-
-  async function admitAndForget(events: readonly HubEvent[], readAt: number) {
-    await admitAll(events, readAt);
     atTheDoor = undefined;
   }
 
@@ -165,27 +148,57 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
      */
     admit(events: readonly HubEvent[]): Promise<void> {
       const readAt = performance.now();
-      admitting = admitting.then(() => admitAndForget(events, readAt));
+      admitting = admitting.then(() => admitAll(events, readAt));
       return admitting;
     },
     /** The last admitted event: a new subscription resumes after it. */
     position: () => seen,
-    /** For operators; walks over all lanes. */
-    contents: () => contentsOf({ checkpoints, work, lanes, quarantine, atTheDoor }),
-    /** The devices with messages here, or one of them. */
-    devices: (device: string | undefined) => deviceWorkIn(lanes, device),
+    /** What it holds. Walks over all lanes: only for when an operator asks. */
+    contents() {
+      const inFlight = work.running();
+      let oldest: Lane<QueuedMessage<A>> | undefined;
+      for (const lane of lanes.all()) {
+        if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
+      }
+      return {
+        /** Messages whose handling has begun and whose replies are not all settled. */
+        inFlight,
+        /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
+        sleeping: work.sleeping(),
+        /** Read and waiting to begin. */
+        waiting: Math.max(0, checkpoints.pending() - inFlight),
+        /** Devices with messages here: each has a lane. */
+        devices: lanes.count(),
+        /** The oldest message that is not handled to its end. */
+        oldest: oldest && {
+          device: oldest.deviceId,
+          sequenceNumber: oldest.first.sequenceNumber,
+          readAt: oldest.first.readAt,
+        },
+        /**
+         * When the hub received the oldest event that is read and not done, as `performance.now()`; undefined when all that was
+         * read is done. The event at the door comes after all that is in the lanes.
+         */
+        undoneSince: oldest?.first.enqueuedAt ?? atTheDoor,
+        checkpoint: checkpoints.state(),
+        /** Messages under suspicion of having ended the process (G4). */
+        suspects: quarantine?.suspects() ?? 0,
+      };
+    },
+    /** Walks over all lanes: only for when an operator asks. @param device only this one; undefined for all */
+    devices: (device: string | undefined): DeviceWork[] =>
+      [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device).map(workOf),
     /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
     /**
      * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
-     * the last checkpoint.
-     * Returns how many messages remain for the next reader.
+     * the last checkpoint. Returns how many messages remain for the next reader.
      */
     async drain(limitMs: number): Promise<number> {
       drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
       await condition.waitWhile(() => work.running() > work.sleeping(), limitMs);
-      ended.abort();
+      ending.abort();
       // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
       await condition.waitWhile(() => work.running() > 0, leaveMs);
       await checkpoints.flush();
@@ -195,3 +208,25 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     revoke,
   };
 }
+
+/** What the oldest message of a device does or waits for, for operators. */
+export type DeviceWork = ReturnType<typeof workOf>;
+
+const workOf = ({ deviceId, length, wait, first }: Lane<QueuedMessage<unknown>>) => ({
+  device: deviceId,
+  /** Messages of the device that are read and not handled to their end. */
+  messages: length,
+  /** Of the oldest. */
+  sequenceNumber: first.sequenceNumber,
+  /** When the oldest was read from the hub, as `performance.now()`. */
+  readAt: first.readAt,
+  state: typeof wait === 'object' ? ('waits for backends' as const) : states[wait ?? 'none'],
+  /** The backends that it waits for, or one of which it waits for. */
+  needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
+  /** When its handling began, as `performance.now()`; undefined while it waits. */
+  begunAt: first.observation?.begunAt,
+  /** Backend calls and replies in progress. */
+  steps: [...(first.observation?.open ?? [])] as readonly Step[],
+});
+
+const states = { none: 'in flight', room: 'waits for room', turn: 'waits for its turn' } as const;

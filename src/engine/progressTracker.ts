@@ -25,7 +25,6 @@ export function createTracked(start: Checkpoint | undefined) {
 
   return {
     ...watermark,
-    /** The newest safe position; undefined while there is none. */
     safe,
     /** Whether the event is done according to the progress at the start of the session. */
     isDone: (sequenceNumber: number): boolean => before !== undefined && isDone(before, sequenceNumber),
@@ -50,43 +49,32 @@ export function createTracked(start: Checkpoint | undefined) {
   };
 }
 
-/** The newest message whose handling may have begun in an earlier session (D10). */
-export interface RedeliveryHorizon {
-  /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
-  look(): Promise<void> | undefined;
-  redelivered(sequenceNumber: number): boolean;
-  /** Its sequence number; undefined while it is not known. */
-  known(): number | undefined;
-}
-
-/** As the last owner wrote it when it released the partition. */
-export const knownRedeliveryHorizon = (begun: number): RedeliveryHorizon => ({
-  look: () => undefined,
-  redelivered: (sequenceNumber) => sequenceNumber <= begun,
-  known: () => begun,
-});
+export type RedeliveryHorizon = ReturnType<typeof createRedeliveryHorizon>;
 
 /**
- * The newest event of the hub when this session receives its first events: from then on the hub sends none to the last
- * owner. While it is not known, every event counts as redelivered.
+ * The newest message whose handling may have begun in an earlier session (D10). While it is not known, every event counts as redelivered.
+ * @param newest as the last owner wrote it when it released the partition; else asks for the newest event of the hub when this session
+ * receives its first events: from then on the hub sends none to the last owner
  */
-export function openRedeliveryHorizon(
-  newest: () => Promise<number>,
-  onTrouble: (error: unknown, what: LogText<'error'>) => void,
-): RedeliveryHorizon {
-  let redeliveryHorizon: number | undefined;
+export function createRedeliveryHorizon(
+  newest: number | (() => Promise<number>),
+  onTrouble?: (error: unknown, what: LogText<'error'>) => void,
+) {
+  let known = typeof newest === 'number' ? newest : undefined;
 
-  async function find() {
+  async function find(ask: () => Promise<number>) {
     try {
-      redeliveryHorizon = await newest();
+      known = await ask();
     } catch (error) {
-      onTrouble(error, 'newest event not known: every event counts as redelivered');
+      onTrouble?.(error, 'newest event not known: every event counts as redelivered');
     }
   }
 
   return {
-    look: () => (redeliveryHorizon === undefined ? find() : undefined),
-    redelivered: (sequenceNumber) => redeliveryHorizon === undefined || sequenceNumber <= redeliveryHorizon,
-    known: () => redeliveryHorizon,
+    /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
+    look: (): Promise<void> | undefined =>
+      known === undefined && typeof newest === 'function' ? find(newest) : undefined,
+    redelivered: (sequenceNumber: number): boolean => known === undefined || sequenceNumber <= known,
+    known: () => known,
   };
 }

@@ -8,7 +8,6 @@ export interface QuarantineOptions {
   readonly crashRecord: string | undefined;
   /** Writes a crash record and returns whether that worked. */
   recordCrashState(next: CrashRecord): Promise<boolean>;
-  /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   /** One for the process. */
   readonly turnstile: Turnstile;
@@ -61,10 +60,8 @@ export function createQuarantine(options: QuarantineOptions) {
   let saving: Promise<unknown> = Promise.resolve();
   let nextSave: Promise<boolean> | undefined;
 
-  log.warn(
-    { ends, upTo, suspects: blamed.size },
-    'unclean shutdowns: messages that may be the cause are handled in turns',
-  );
+  const found = { ends, upTo, suspects: blamed.size };
+  log.warn(found, 'unclean shutdowns: messages that may be the cause are handled in turns');
   draining.addEventListener('abort', end, { once: true });
 
   function end() {
@@ -111,13 +108,11 @@ export function createQuarantine(options: QuarantineOptions) {
     return all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
   }
 
-  const partition: Candidates = {
-    next(isIdle) {
-      const chosen = choose(isIdle);
-      const [first] = chosen;
-      if (first === undefined) return undefined;
-      return { rank: isSingle(first) ? 0 : blamed.has(first) ? 1 : 2, take: () => take(chosen) };
-    },
+  const partition: Candidates = (isIdle) => {
+    const chosen = choose(isIdle);
+    const [first] = chosen;
+    if (first === undefined) return undefined;
+    return { rank: isSingle(first) ? 0 : blamed.has(first) ? 1 : 2, take: () => take(chosen) };
   };
 
   function take(chosen: readonly number[]): Batch {
@@ -212,14 +207,11 @@ export function createQuarantine(options: QuarantineOptions) {
   };
 }
 
-/** The suspects of one partition that wait. */
-interface Candidates {
-  /**
-   * Those to begin next; undefined when there are none. Of the partitions, the one with the lowest rank is next.
-   * @param isIdle no suspect of the process is in work: only then one begins that is to be alone
-   */
-  next(isIdle: boolean): { readonly rank: number; take(): Batch } | undefined;
-}
+/**
+ * Of one partition, the suspects to begin next; undefined when none wait. Of the partitions, the one with the lowest rank is next.
+ * @param isIdle no suspect of the process is in work: only then one begins that is to be alone
+ */
+type Candidates = (isIdle: boolean) => { readonly rank: number; take(): Batch } | undefined;
 
 /** Suspects of one partition that begin together. */
 interface Batch {
@@ -249,7 +241,7 @@ export function createTurnstile() {
   let isServing = false;
 
   function take(): Batch | undefined {
-    const all = [...partitions].flatMap((one) => one.next(inWork.length === 0) ?? []);
+    const all = [...partitions].flatMap((candidates) => candidates(inWork.length === 0) ?? []);
     const batch = all.toSorted((one, other) => one.rank - other.rank)[0]?.take();
     if (batch === undefined) return undefined;
     inWork.push(batch);
@@ -294,7 +286,6 @@ export function createTurnstile() {
       partitions.add(partition);
       void serve();
     },
-    /** The partition has no more suspects. */
     leave: (partition: Candidates) => void partitions.delete(partition),
     /** One of the batch has left work. */
     left(batch: Batch) {

@@ -1,15 +1,8 @@
 // What is in memory beside the messages in flight: those that wait to begin, those that are being answered, and those that wait for the full
 // queues of devices. Nobody waits for room here.
 
-export interface Amount {
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-export interface Limits {
-  readonly maxMessages: number;
-  readonly maxBytes: number;
-}
+export type Amount = Readonly<Record<'messages' | 'bytes', number>>;
+export type Limits = Readonly<Record<'maxMessages' | 'maxBytes', number>>;
 
 export interface Capacity {
   /** Whether one more message fits. One always fits into an empty room. */
@@ -20,7 +13,6 @@ export interface Capacity {
   add(amount: Amount): void;
   shrink(bytes: number): void;
   give(bytes: number, messages?: number): void;
-  /** Frees everything. */
   clear(): void;
   taken(): Amount;
 }
@@ -74,11 +66,10 @@ export function createBacklog(limits: Limits) {
   /** Of the partitions that have stopped, in the order in which they did. */
   const stopped = new Set<() => void>();
 
-  /** Made when it is first asked for. */
-  function shareIn(shares: Map<string, Capacity>, backend: string, whole?: Capacity): Capacity {
-    const share = shares.get(backend) ?? createCapacity(half, whole);
-    shares.set(backend, share);
-    return share;
+  function partIn(parts: Map<string, Capacity>, backend: string, whole?: Capacity): Capacity {
+    const part = parts.get(backend) ?? createCapacity(half, whole);
+    parts.set(backend, part);
+    return part;
   }
 
   function tellStopped() {
@@ -96,21 +87,18 @@ export function createBacklog(limits: Limits) {
     const ownForBackend = new Map<string, Capacity>();
     let isClosed = false;
 
-    const shareOf = (backend: string) => shareIn(ownForBackend, backend, shareIn(forBackend, backend));
+    const partOf = (backend: string) => partIn(ownForBackend, backend, partIn(forBackend, backend));
 
     /** From now on these messages wait for backends: they take their room even if there is none. */
     function hold(waiting: Amount, backends: readonly string[]) {
-      if (!isClosed) for (const backend of backends) shareOf(backend).add(waiting);
+      if (!isClosed) for (const backend of backends) partOf(backend).add(waiting);
     }
 
     return {
-      /**
-       * Whether one more message may wait.
-       * @param backends it waits for them, not for its turn: at most half of all may wait for the same one
-       */
+      /** Whether one more message may wait, for these backends if not for its turn: at most half of all may wait for the same one. */
       hasRoom(bytes: number, backends: readonly string[] = []): boolean {
         if (isClosed) return false;
-        const fits = own.hasRoom(bytes) && backends.every((backend) => shareOf(backend).hasRoom(bytes));
+        const fits = own.hasRoom(bytes) && backends.every((backend) => partOf(backend).hasRoom(bytes));
         if (!fits) stopped.add(roomAgain);
         return fits;
       },
@@ -129,13 +117,13 @@ export function createBacklog(limits: Limits) {
       /** They do not any more. */
       release({ messages, bytes }: Amount, backends: readonly string[]) {
         if (isClosed || backends.length === 0) return;
-        for (const backend of backends) shareOf(backend).give(bytes, messages);
+        for (const backend of backends) partOf(backend).give(bytes, messages);
         tellStopped();
       },
       /** Nothing of the partition waits any more, whatever is called after this. */
       close() {
         isClosed = true;
-        for (const share of [own, ...ownForBackend.values()]) share.clear();
+        for (const part of [own, ...ownForBackend.values()]) part.clear();
         tellStopped();
       },
     };
@@ -166,22 +154,8 @@ export function createSleeping(maxBytes: number) {
   const charged = new Set<ChargedSleeper>();
   let bytes = 0;
 
-  function enter(one: ChargedSleeper) {
-    if (charged.has(one)) return;
-    charged.add(one);
-    bytes += one.bytes;
-  }
-
   function leave(one: ChargedSleeper) {
     if (charged.delete(one)) bytes -= one.bytes;
-  }
-
-  /** One alone always fits. */
-  function keepBound() {
-    for (const one of charged) {
-      if (bytes <= maxBytes || charged.size === 1) return;
-      giveUp(one);
-    }
   }
 
   function giveUp(one: ChargedSleeper) {
@@ -198,11 +172,15 @@ export function createSleeping(maxBytes: number) {
   function add(size: number, isFollowed: () => boolean) {
     const one: ChargedSleeper = { bytes: size + sleeperBytes, isFollowed, giveUp: undefined };
     return {
-      /** @param giveUp ends the waiting; may be called before this returns */
-      sleeps(giveUp: () => void) {
-        one.giveUp = giveUp;
-        enter(one);
-        keepBound();
+      /** @param ownGiveUp ends the waiting; may be called before this returns */
+      sleeps(ownGiveUp: () => void) {
+        one.giveUp = ownGiveUp;
+        if (!charged.has(one)) bytes += one.bytes;
+        charged.add(one);
+        for (const other of charged) {
+          if (bytes <= maxBytes || charged.size === 1) return; // one alone always fits
+          giveUp(other);
+        }
       },
       /** Its replies are tried again. */
       wakes() {

@@ -1,15 +1,10 @@
 import type { SequenceRange } from './completionMap.ts';
 
 /** The position of an event in a partition. */
-export interface Position {
-  readonly sequenceNumber: number;
-  readonly offset: string;
-}
+export type Position = { readonly sequenceNumber: number; readonly offset: string };
 
 /** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
-export interface WorkHandle {
-  readonly done: boolean;
-}
+export type WorkHandle = { readonly done: boolean };
 
 /** Adjacent intervals that are done are merged, so that memory depends on pending work, not on the range it covers. */
 interface Interval extends WorkHandle {
@@ -75,7 +70,6 @@ export function createWatermark() {
       pending += 1;
       return append(position, false);
     },
-    /** The work is done. */
     end(begun: WorkHandle) {
       if (begun.done) return;
       pending -= 1;
@@ -97,7 +91,6 @@ export function createWatermark() {
       }
       return runs;
     },
-    /** Work begun and not done. */
     pending: () => pending,
   };
 }

@@ -1,8 +1,7 @@
 import type { Condition } from '../concurrency/waiting.ts';
-import type { LogText as LogMessage } from '../observing/events.ts';
 import type { Observation } from '../observing/observation.ts';
 import { type ChargeOptions, createCharge, type MessageCharge } from './charge.ts';
-import type { Checkpoints } from './checkpointWriter.ts';
+import type { CheckpointOptions, Checkpoints } from './checkpointWriter.ts';
 import type { Queued } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
@@ -26,7 +25,6 @@ type MessageWork = Pick<Observation, 'begunAt' | 'open'>;
 /** What the handling of a message gets from its partition, and tells it. */
 export interface MessageContext {
   readonly charge: MessageCharge;
-  /** Its handling begins. */
   begins?(observation: MessageWork): void;
   /** Only replies to other devices are left: the next message of the device may begin (A12). */
   nextMayBegin(): void;
@@ -40,15 +38,13 @@ export interface MessageContext {
   readonly parkUnexecuted?: boolean;
 }
 
-export interface WorkOptions<A> extends ChargeOptions {
+export interface WorkOptions<A> extends ChargeOptions, Pick<CheckpointOptions, 'onTrouble'> {
   readonly checkpoints: Pick<Checkpoints, 'end' | 'recordEnds'>;
   readonly quarantine: Quarantine | undefined;
   readonly condition: Condition;
   readonly draining: AbortSignal;
   /** Handles one message and returns whether it was handled to its end. */
   dispatch(receivedMessage: A, context: MessageContext): Promise<boolean>;
-  /** Reports a failure after which the partition goes on. */
-  onTrouble(error: unknown, what: LogMessage<'error'>): void;
 }
 
 export function createWork<A>(options: WorkOptions<A>) {
@@ -61,7 +57,6 @@ export function createWork<A>(options: WorkOptions<A>) {
    */
   const recording = new Map<string, Promise<boolean>>();
 
-  /** Returns whether the message was handled to its end. */
   async function carriedOut(receivedMessage: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
@@ -145,10 +140,7 @@ export function createWork<A>(options: WorkOptions<A>) {
   }
 
   return {
-    /**
-     * Handles a message that is already charged to the budget. Never rejects.
-     * @returns when the next message of the device may begin
-     */
+    /** Handles a message that is already charged to the budget; resolves when the next one of the device may begin. Never rejects. */
     handle: (message: QueuedMessage<A>, deviceId: string): Promise<void> =>
       new Promise((resolve) => void handled(message, deviceId, resolve)),
     /** Messages that have begun and not ended. */

@@ -1,11 +1,7 @@
+import type messageOfReading from 'rhea/lib/message.js';
 import { textless } from '../protocol/event.ts';
 
-/** The messages of an AMQP library. */
-export interface MessageCodec {
-  decode(bytes: Buffer | undefined): object;
-  data_section(bytes: Buffer): object;
-}
-
+type MessageCodec = Pick<typeof messageOfReading, 'decode' | 'data_section'>;
 export type ExactDecoding = ReturnType<typeof createExactDecoding>;
 
 type Bag = Record<string, unknown>;

@@ -46,10 +46,7 @@ const webSocketsBy = (WebSocket: typeof WebSocketClass) => ({
     }
     return { webSocket: EventWebSocket as never, webSocketConstructorOptions: webSocketSettings() };
   },
-  /**
-   * For a connection of the AMQP library itself, as a look-up of the event endpoint opens one.
-   * @param host of the hub
-   */
+  /** For a connection of the AMQP library itself, as a look-up of the event endpoint opens one. @param host of the hub */
   connectionWebSockets: (host: string) => ({
     ...{ webSocket: WebSocket as never, url: addressOf(host, 'service') },
     ...{ protocol: ['AMQPWSB10'], options: webSocketSettings() },

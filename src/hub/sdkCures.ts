@@ -17,9 +17,6 @@ import { createExactDecoding, type ExactDecoding } from './exactDecoding.ts';
 import { boundPrefetch } from './receiveCycle.ts';
 import { AmqpConnection, errors, SenderLink } from './serviceSdk.ts';
 
-/** Of senders and receivers. */
-const linkOfReading: object = Object.getPrototypeOf(Receiver.prototype);
-
 /**
  * Corrects faults of the hub's client libraries that callers cannot work around. The corrections match the pinned
  * versions, and each has a regression test.
@@ -38,11 +35,7 @@ export function cureHubSdks(): void {
 }
 
 /** Puts a method in the place of a faulty one, unless it is there already. */
-function cure<Owner, Name extends keyof Owner>(
-  owner: Owner,
-  name: Name,
-  cureOf: (faulty: Owner[Name]) => Owner[Name],
-): void {
+function cure<Owner, Name extends keyof Owner>(owner: Owner, name: Name, cureOf: (faulty: Owner[Name]) => Owner[Name]) {
   const faulty = owner[name];
   if (Object(faulty).name !== 'cured') owner[name] = cureOf(faulty);
 }
@@ -88,7 +81,8 @@ interface InnerConnection {
  * it all the same; now there is none then.
  */
 function forgetAddresses(): void {
-  Object.defineProperty(linkOfReading, 'address', {
+  const link: object = Object.getPrototypeOf(Receiver.prototype); // the class of receivers and senders
+  Object.defineProperty(link, 'address', {
     get(this: Receiver) {
       return (this.source as Source | undefined)?.address;
     },

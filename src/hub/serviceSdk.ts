@@ -17,11 +17,8 @@ export { default as errors } from 'azure-iothub/dist/common-core/errors.js';
 export { Message } from 'azure-iothub/dist/common-core/message.js';
 export { Client };
 
-/** Of an identity. */
-interface TokensUntil {
-  /** When the last token ends that they have given, as `performance.now()`. */
-  readonly endsAt: number;
-}
+/** Of an identity: when the last token ends that they have given, as `performance.now()`. */
+type TokensUntil = { readonly endsAt: number };
 
 /** The only scope that this version of the client asks for (D366). */
 const fixedScope = 'https://iothubs.azure.net/.default';

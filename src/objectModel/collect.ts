@@ -6,10 +6,10 @@ import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { keptOf } from './storedModel.ts';
 
+type WantedModel = Readonly<Record<'objectId' | 'model', string>>;
+
 /** What `Svc.Device.SyncModel` fetches, starting with one model. */
-export interface Collection {
-  readonly objectId: string;
-  readonly model: string;
+export interface Collection extends WantedModel {
   /** Follow every reference. */
   readonly hierarchical: boolean;
   /** Follow the references whose attributes mark the child as contained. */
@@ -20,11 +20,6 @@ export interface Collection {
   readonly recursive: boolean;
   /** Further models to fetch of each object. */
   readonly related: ReadonlySet<string>;
-}
-
-interface WantedModel {
-  readonly objectId: string;
-  readonly model: string;
 }
 
 /** What one walk may read (A10). */

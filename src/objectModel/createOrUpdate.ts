@@ -5,15 +5,7 @@ import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import {
-  answerTooLarge,
-  createRelatedModels,
-  locate,
-  type ModelIdentity,
-  type RegisteredModel,
-  type RelatedModels,
-  registered,
-} from './storedModel.ts';
+import { answerTooLarge, createRelatedModels, locate, type ModelIdentity, registered } from './storedModel.ts';
 import { createUniqueValues, uniqueProperties } from './unique.ts';
 
 /** What a device asks for with `model.create` or `Svc.Device.Created`. */
@@ -48,11 +40,7 @@ export interface AnswerLimits {
 const mostRaces = 5;
 
 /** Creates the object model, or updates it, after claiming it if it has no owner (A1). @throws Rejection */
-export async function createOrUpdate(
-  registration: Registration,
-  backends: BoundBackends,
-  limits: AnswerLimits,
-): Promise<RegisteredModel> {
+export async function createOrUpdate(registration: Registration, backends: BoundBackends, limits: AnswerLimits) {
   const { generation, identity, body } = registration;
   const { informationModel } = backends;
   const ownerId = await resolveOwner(registration.owner, backends);
@@ -63,27 +51,26 @@ export async function createOrUpdate(
   if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
   try {
-    const related = createRelatedModels(limits);
-    return registered(await create(related), true, related);
+    return await create();
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
     return found === undefined || isOurs ? afterConflict(error) : update(found);
   }
 
   /** V2 creates with the id in the body, V1 with the id in the path. V1 bodies may lack the model. */
-  function create(related: RelatedModels): Promise<Json> {
+  async function create() {
     const { objectId, derivedId, model } = identity;
+    const isWhole = generation === 'V2' ? derivedId === undefined : body.members.has('model');
+    const [lacking, value] = generation === 'V2' ? ['objectId', derivedId] : ['model', model];
+    const text = isWhole ? body.text : withMember(body, lacking, JSON.stringify(value));
+    const inPath = generation === 'V2' ? undefined : (objectId ?? derivedId);
     const wasThere = found !== undefined && !isOurs;
-    if (generation === 'V2') {
-      const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-      return informationModel.createModel(ownerId, text, undefined, wasThere, related);
-    }
-    const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
-    return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, related);
+    const related = createRelatedModels(limits);
+    return registered(await informationModel.createModel(ownerId, text, inPath, wasThere, related), true, related);
   }
 
   /** Another request has created the model: updates it, unless an earlier delivery created it or its type differs (A1, A2). */
-  async function afterConflict(conflict: Refusal): Promise<RegisteredModel> {
+  async function afterConflict(conflict: Refusal) {
     const named = conflict.meta['objectId'];
     // A1: an objectId in the request concerns that object only
     const objectId = identity.objectId ?? (isGuid(named) ? named : identity.derivedId);
@@ -97,7 +84,7 @@ export async function createOrUpdate(
     return isOurs ? registered(existing, true) : update(at);
   }
 
-  async function update(existing: ModelIdentity): Promise<RegisteredModel> {
+  async function update(existing: ModelIdentity) {
     let at = existing;
     for (let race = 1; ; race += 1) {
       if (at.ownerId === undefined) await informationModel.claim(at.objectId, at.model, ownerId);

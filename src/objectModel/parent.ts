@@ -23,11 +23,11 @@ type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
  */
 export async function linkParent(
   child: Source,
-  parent: { readonly objectId: string; readonly name: string },
+  parent: { readonly objectId: string; readonly reference: string },
   { informationModel }: BoundBackends,
   limits: ReferenceLimits,
-): Promise<void> {
-  const hasName = isNamed(new Set([parent.name]));
+): Promise<undefined> {
+  const hasName = isNamed(new Set([parent.reference]));
   const leadsTo = objectOf(child.model);
   let [isOtherMarked, isNameTaken] = [false, false];
   let existing: Reference | undefined;
@@ -41,10 +41,9 @@ export async function linkParent(
   });
   if (existing && isMarked(existing, parentMark)) return;
   if (isOtherMarked) throw unchangeable('body.parent differs from the parent that the model has');
-  if (isNameTaken) {
+  if (isNameTaken)
     throw unchangeable('body.parent differs from the target of the reference of that name that the model has');
-  }
-  const name = JSON.stringify(parent.name);
+  const name = JSON.stringify(parent.reference);
   const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
   const attributes = marked(existing ? attributesOf(existing, parentMark) : parseJson('{}'));
   const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
@@ -109,9 +108,8 @@ async function eachStored(
   let references = 0;
   await informationModel.references(objectId, model, (reference) => {
     references += 1;
-    if (references > maxReferences) {
+    if (references > maxReferences)
       throw new Rejection('response_too_large', `the object model has more than ${maxReferences} references`);
-    }
     take(reference);
   });
 }

@@ -27,7 +27,6 @@ export const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(s
 const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** The exact version of an object model. */
 export function versionOf(stored: Json): bigint {
   const version = integerIn(locate(stored).version);
   if (version === undefined) throw new Error('the information model answered with a version that is no integer');
@@ -37,10 +36,7 @@ export function versionOf(stored: Json): bigint {
 /** The object model after the request. */
 export type RegisteredModel = ReturnType<typeof registered>;
 
-/**
- * @param created by this request
- * @param related the results of related models in the same answer
- */
+/** @param related the results of related models in the same answer */
 export function registered(stored: Json, created: boolean, related?: RelatedModels) {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};

@@ -26,9 +26,8 @@ export async function uniqueProperties(
     if (definition === undefined) return undefined;
     for (const name of definition.uniqueProperties ?? definition.unique ?? []) {
       names.add(name);
-      if (names.size > mostNames) {
+      if (names.size > mostNames)
         throw new Rejection('http_response_error', `body.type has more than ${mostNames} unique properties`);
-      }
     }
     if (definition.uniqueProperties) continue;
     for (const text of definition.baseTypes ?? []) {
@@ -36,9 +35,8 @@ export async function uniqueProperties(
       if (base === undefined) return undefined;
       types.set(`${base.typeId}@${base.version}`, base);
     }
-    if (types.size > mostTypes) {
+    if (types.size > mostTypes)
       throw new Rejection('http_response_error', `body.type has more than ${mostTypes - 1} base types`);
-    }
   }
   return [...names];
 }
@@ -61,7 +59,7 @@ export function createUniqueValues(names: readonly string[]) {
     for (const name of names) {
       const value = memberOf(found, name, wrapping);
       if (value?.twice.size) twice ??= name;
-      const plain = value && unwrapped(value);
+      const plain = value?.size === 1 && value.members.has('value') ? leafOf(value, 'value') : value;
       if (plain !== undefined && plain.text !== 'null') values.set(name, plain);
     }
     return { values: values.size === names.length ? values : undefined, twice };
@@ -82,10 +80,6 @@ export function createUniqueValues(names: readonly string[]) {
 }
 
 const wrapping = keysOf(['value']);
-
-function unwrapped(value: Json): Json | undefined {
-  return value.size === 1 && value.members.has('value') ? leafOf(value, 'value') : value;
-}
 
 /** Arrays, objects and numbers beyond 2^53 are equal only if their texts are equal. */
 function equalTo(one: Json): (other: Json) => boolean {

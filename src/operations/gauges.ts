@@ -1,7 +1,6 @@
 import { observeBackends } from '../backends/backend.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { AdaptiveLimit } from '../engine/adaptiveLimit.ts';
-import type { Budget } from '../engine/budget.ts';
+import type { AdaptiveLimit, Budget } from '../engine/budget.ts';
 import type { Backlog } from '../engine/rooms.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';

@@ -3,7 +3,7 @@ import type { AdminRoute } from '../admin/adminServer.ts';
 import { shownBackends } from '../backends/backend.ts';
 import type { BackendName, Backends } from '../backends/backends.ts';
 import { ageOf, inTenths, secondsSince, shownTime } from '../concurrency/clocks.ts';
-import type { DeviceWork } from '../engine/contents.ts';
+import type { DeviceWork } from '../engine/partition.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/hubWatch.ts';
 import type { Replies } from '../hub/replies/replies.ts';

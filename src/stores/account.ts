@@ -19,7 +19,6 @@ export interface ContainerAccess {
 }
 
 export interface CallLimits {
-  /** Limit of one attempt. */
   readonly attemptMs: number;
   readonly attempts: number;
   /** Pause before the second attempt; it doubles before each further one. */
@@ -46,9 +45,6 @@ export class StorageError extends Error {
     this.said = said;
   }
 }
-
-/** Whether somebody holds a lease on the blob, without which the account changes nothing: no other writer was faster. */
-export const isLease = (code: string | undefined): boolean => code?.startsWith('Lease') ?? false;
 
 /** What an account has said, as the error of its client has it. */
 export function answerOf(error: unknown) {
@@ -87,9 +83,6 @@ export function openContainer({ account, container }: ContainerAccess, storage: 
   const hasOtherKey = async (tried: string | undefined): Promise<boolean> =>
     isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
 
-  /** A time-out is a whole number. */
-  const attemptMs = (by: number) => Math.max(1, Math.ceil(Math.min(limits.attemptMs, by - performance.now())));
-
   /**
    * Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted.
    * @throws StorageError with the operation and the reason
@@ -103,7 +96,8 @@ export function openContainer({ account, container }: ContainerAccess, storage: 
     const isTimeFor = (pauseMs: number) => performance.now() + pauseMs < by && !caller?.aborted;
     for (let count = 1; ; count += 1) {
       const tried = keyNow();
-      const limit = AbortSignal.timeout(attemptMs(by));
+      const leftMs = Math.min(limits.attemptMs, by - performance.now());
+      const limit = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs))); // a time-out is a whole number
       try {
         return await once(caller ? AbortSignal.any([caller, limit]) : limit);
       } catch (error) {

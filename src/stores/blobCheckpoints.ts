@@ -8,13 +8,7 @@ import {
   progressOf,
   UnreadableCheckpoint,
 } from './checkpointStore.ts';
-import {
-  type BlobContent,
-  type BlobLimits,
-  createLabelledBlobs,
-  type LabelledBlob,
-  type WholeBlob,
-} from './labelledBlobs.ts';
+import { type BlobContent, type BlobLimits, createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 
 /*
  * The stock Event Hubs clients and KEDA use these names and, before each semicolon, these labels; the others are ours.
@@ -134,10 +128,10 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
     },
 
     checkpoints: async () =>
-      (await list(checkpointName)).map(([partition, blob]) => ({
+      (await list(checkpointName)).map(([partition, one]) => ({
         partition,
-        where: `the blob ${blob.name}`,
-        at: sequenceNumberOf(blob),
+        where: whereIs(one),
+        at: sequenceNumberOf(one),
       })),
 
     async writeCheckpoint(reader, next) {
@@ -192,9 +186,11 @@ function ownershipLabels(
 /** Undefined when the label is missing or malformed. */
 const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
 
+const whereIs = ({ name }: LabelledBlob) => `the blob ${name}`;
+
 /** @throws UnreadableCheckpoint */
-function readCheckpoint(blob: WholeBlob): Checkpoint {
-  const where = `the blob ${blob.name}`;
+function readCheckpoint(blob: LabelledBlob & { readonly content: Buffer }): Checkpoint {
+  const where = whereIs(blob);
   const { sequencenumber, offset, note, of = blob.name } = blob.labels;
   if (of !== blob.name) throw new UnreadableCheckpoint(`${where}: it is a copy of ${of}`);
   const sequenceNumber = sequenceNumberOf(blob) ?? sequencenumber;

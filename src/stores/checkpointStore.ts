@@ -1,6 +1,5 @@
 import type { Checkpoint } from '../engine/progressTracker.ts';
 
-/** The lease of a partition. */
 export interface Lease {
   readonly partition: string;
   /** Instance that reads it; empty when there is none. */
@@ -36,10 +35,7 @@ export interface CheckpointStore {
    * @returns the new record, or undefined when another instance has changed it first
    */
   change(seen: Lease | undefined, next: Omit<Lease, 'etag'>): Promise<Lease | undefined>;
-  /**
-   * Undefined when the partition has no checkpoint.
-   * @throws UnreadableCheckpoint
-   */
+  /** Undefined when the partition has no checkpoint. @throws UnreadableCheckpoint */
   progress(partition: string): Promise<Checkpoint | undefined>;
   /**
    * The checkpoints of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that
@@ -48,10 +44,7 @@ export interface CheckpointStore {
   checkpoints(): Promise<
     readonly { readonly partition: string; readonly where: string; readonly at?: number | undefined }[]
   >;
-  /**
-   * Writes progress; ignores one that is behind what is written.
-   * @returns false when another instance has claimed the partition: then nothing was written
-   */
+  /** Ignores what is behind. @returns false when another instance has claimed the partition: then nothing was written */
   writeCheckpoint(reader: LeaseHolder, progress: Checkpoint): Promise<boolean>;
 }
 
@@ -78,10 +71,7 @@ const rules: Readonly<Record<keyof Checkpoint, Rule>> = {
   note: ['crash record', 'a text', (value) => value === undefined || isText(value)],
 };
 
-/**
- * @param where names the checkpoint for an operator
- * @throws UnreadableCheckpoint
- */
+/** @param where names the checkpoint for an operator. @throws UnreadableCheckpoint */
 export function progressOf(stored: unknown, where: string): Checkpoint {
   const fields = (typeof stored === 'object' && stored !== null ? stored : {}) as Checkpoint;
   for (const [name, [what, must, holds]] of Object.entries(rules)) {
@@ -91,9 +81,5 @@ export function progressOf(stored: unknown, where: string): Checkpoint {
   return fields;
 }
 
-const mostShown = 60;
-
-const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
-};
+/** Its beginning. */
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').replace(/^(.{60}).+/s, '$1…');

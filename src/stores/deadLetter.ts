@@ -17,7 +17,6 @@ export interface DeadLetter extends ParkableMessage {
   readonly traceparent: string;
 }
 
-/** What a listing tells of a dead letter. */
 export interface LetterInfo {
   readonly id: string;
   readonly bytes: number;
@@ -29,10 +28,7 @@ export interface LetterInfo {
 export interface LetterStorage {
   /** In any order. There may be other files or blobs: check with `isLetterId`. */
   entries(folder?: string): Promise<LetterInfo[]>;
-  /**
-   * Undefined when it does not exist.
-   * @throws UnreadableDeadLetter when it is longer than any dead letter
-   */
+  /** Undefined when it does not exist. @throws UnreadableDeadLetter when it is longer than any dead letter */
   read(id: string): Promise<string | undefined>;
   /** Atomic; replaces an existing text. */
   write(id: string, text: string): Promise<void>;

@@ -20,7 +20,6 @@ import { createKnownLetters, type DeadLetterLimits, excessOf, fitsQuota, nothing
 /** A limit, or the store itself, does not allow a dead letter, however often it is tried (G4). */
 export class LetterRefused extends Error {
   override readonly name = 'LetterRefused';
-  /** For the operator. */
   readonly todo: string;
 
   constructor(message: string, todo: string, options?: ErrorOptions) {
@@ -124,10 +123,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     }
   });
 
-  const lookUnasked = () =>
-    look().catch((error) =>
-      log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be counted; their limits may not hold'),
-    );
+  const cannotBeCounted = (err: unknown) =>
+    log.warn({ err, ...storeFieldsOf(err) }, 'dead letters cannot be counted; their limits may not hold');
+  const lookUnasked = () => look().catch(cannotBeCounted);
 
   /** Parking waits while the store is listed and cleared, but only for a limited time: a slow listing must not prevent it. */
   function makeRoom(): void {
@@ -161,8 +159,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     /**
      * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
      * A store that cannot be listed takes dead letters beyond the quota of a device.
-     * @throws LetterRefused when its device has as many as it may have (D280), and when it is too large; any other error when it
-     * cannot be written at the moment
+     * @throws LetterRefused when its device has as many as it may have (D280), when it is too large, and when the store will not take
+     * it; any other error when it cannot be written at the moment
      */
     async park(letter: DeadLetter): Promise<void> {
       const id = idOf(letter);
@@ -176,7 +174,10 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
           'replay or delete dead letters of the device',
         );
       known.add(id, bytes); // also if it fails: it may have been written nevertheless
-      await inTurn(id, (at) => at.write(id, text)).catch(refusedIfContent);
+      await inTurn(id, (at) => at.write(id, text)).catch((cause) => {
+        if (!refusesContent(cause)) throw cause;
+        throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause });
+      });
       parked = withOne(parked, bytes);
       const isDue =
         parked.letters > limits.maxLetters * lookEveryShare || parked.bytes > limits.maxBytes * lookEveryShare;
@@ -187,10 +188,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const found = await (await opened()).entries(deviceId === undefined ? undefined : folderOf(deviceId));
       return found.map(({ id }) => id).sort();
     },
-    /**
-     * @returns undefined when it does not exist
-     * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
-     */
+    /** Undefined when it does not exist. @throws UnreadableDeadLetter, or Error when the storage cannot be reached */
     async read(id: string): Promise<DeadLetter | undefined> {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
       const text = await (await opened()).read(id);
@@ -230,10 +228,4 @@ function printed(letter: DeadLetter, { maxBytes }: DeadLetterLimits): readonly [
   if (bytes > mostLetterBytes)
     throw new LetterRefused(`${tooLarge} the ${mostLetterBytes} that are read again`, 'take the message from the hub');
   return [text, bytes];
-}
-
-/** @throws LetterRefused when the store will not take this dead letter, else the error itself */
-function refusedIfContent(error: Error): never {
-  if (!refusesContent(error)) throw error;
-  throw new LetterRefused('the store refuses this dead letter', 'take the message from the hub', { cause: error });
 }

@@ -1,18 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../settings/table.ts';
@@ -45,8 +32,8 @@ export function unusableDirectories(directories: readonly string[], leastBytes =
     } catch (error) {
       return [refusal(path, error as NodeJS.ErrnoException)];
     }
-    const { dev } = statSync(path);
-    const { blocks, bavail, bsize } = statfsSync(path); // `bavail`: for a user without privileges
+    const { dev } = fs.statSync(path);
+    const { blocks, bavail, bsize } = fs.statfsSync(path); // `bavail`: for a user without privileges
     const free = bavail * bsize;
     // Some network file systems report 0 blocks: their space is unknown, and assumed to suffice.
     if (disks.has(dev) || blocks === 0 || free >= leastBytes) return [];
@@ -58,12 +45,12 @@ export function unusableDirectories(directories: readonly string[], leastBytes =
 
 function tryOut(path: string): void {
   makeFolder(path);
-  readdirSync(path);
+  fs.readdirSync(path);
   const trial = join(path, `trial-${randomUUID()}`);
   try {
-    writeFileSync(trial, 'can be written\n', { mode: 0o600, flush: true });
+    fs.writeFileSync(trial, 'can be written\n', { mode: 0o600, flush: true });
   } finally {
-    rmSync(trial, { force: true });
+    fs.rmSync(trial, { force: true });
   }
 }
 
@@ -90,9 +77,8 @@ function refusal(path: string, { code = '', message }: NodeJS.ErrnoException): s
   }
 }
 
-/** @param folder without permission */
 function notPermitted(folder: string, code: string): string {
-  const { uid, gid, mode } = statSync(folder);
+  const { uid, gid, mode } = fs.statSync(folder);
   const permissions = (mode & 0o7777).toString(8).padStart(4, '0');
   return (
     `${folder} cannot be used by user ${process.geteuid?.()}, group ${process.getegid?.()} (${code}): it belongs to user ${uid}, ` +
@@ -100,23 +86,30 @@ function notPermitted(folder: string, code: string): string {
   );
 }
 
-const lastExisting = (path: string): string => (existsSync(path) ? path : lastExisting(dirname(path)));
+const lastExisting = (path: string): string => (fs.existsSync(path) ? path : lastExisting(dirname(path)));
 
 /**
- * The text of a file.
+ * The text of a file; undefined when there is none.
  * @param refused thrown when it is longer than any of ours, or no file: a pipe would be waited for without end
  */
-export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string | undefined {
+  let file: number | undefined;
   try {
-    const found = fstatSync(file);
+    file = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    const found = fs.fstatSync(file);
     if (!found.isFile()) throw refused(`${path} is no file`);
     if (found.size > mostBytes)
       throw refused(`${path} has ${found.size} bytes, over the ${mostBytes} that it may have`);
-    return readFileSync(file, 'utf8');
+    return fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    return unlessMissing(error as NodeJS.ErrnoException);
   } finally {
-    closeSync(file);
+    if (file !== undefined) fs.closeSync(file);
   }
+}
+
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 
 /** Replaces a file as a whole, by a draft in the same folder. Only the owner can read it; resolves when it is on the disk. */
@@ -125,7 +118,7 @@ export async function replaceFile(path: string, draft: string, text: string): Pr
   await rename(draft, path);
 }
 
-export const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
+export const makeFolder = (path: string): void => void fs.mkdirSync(path, { recursive: true, mode: 0o700 });
 
 /**
  * Passes an error on. A folder that has gone is made again for the next attempt: the log is to tell of it first, because what was

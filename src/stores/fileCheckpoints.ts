@@ -9,7 +9,6 @@ import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './dir
 
 // Checkpoints in this process's memory, and in one file.
 
-/** The content of the store, in a form that can be saved. */
 interface Contents {
   readonly ownerships: readonly Lease[];
   readonly progress: readonly { readonly partition: string; readonly progress: Checkpoint }[];
@@ -106,7 +105,7 @@ export const checkpointPath = (directory: string, place: string): string =>
 
 /** @throws Error when there is a file and it is not a valid one of this place */
 export function readCheckpointFile(path: string, place: string): Contents & { readonly keeper?: string | undefined } {
-  const text = textOf(path);
+  const text = readBounded(path, mostBytes, (problem) => damaged(`${problem}: it is no checkpoint file`));
   if (text === undefined) return { ownerships: [], progress: [] };
   const { success, data, error } = fileFormat.safeParse(jsonOf(text));
   if (!success) {
@@ -120,15 +119,6 @@ export function readCheckpointFile(path: string, place: string): Contents & { re
 }
 
 const damaged = (what: string) => new Error(`${what}; mend it, or move it away to start from the start position`);
-
-function textOf(path: string): string | undefined {
-  try {
-    return readBounded(path, mostBytes, (problem) => damaged(`${problem}: it is no checkpoint file`));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
 
 /**
  * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
@@ -170,8 +160,7 @@ export function createFileStore(directory: string, place: string): CheckpointSto
   }
 
   const store = lazy(async () => {
-    const { ownerships, progress } = read();
-    const contents = { ownerships, progress };
+    const { keeper: _, ...contents } = read();
     await replace(contents);
     const left = (await readdir(directory)).filter(isLeftOver);
     await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));

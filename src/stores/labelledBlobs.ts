@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerListBlobFlatSegmentResponse } from '@azure/storage-blob';
-import { type CallLimits, type ContainerAccess, isLease, openContainer } from './account.ts';
+import { atMost } from '../concurrency/waiting.ts';
+import { type CallLimits, type ContainerAccess, openContainer } from './account.ts';
+import { type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
 
 /** A blob without its content. */
 export interface LabelledBlob {
@@ -12,13 +14,8 @@ export interface LabelledBlob {
   readonly modifiedAt: number;
 }
 
-export type WholeBlob = LabelledBlob & { readonly content: Buffer };
-
 /** A write without `content` keeps the content of the blob. */
-export interface BlobContent {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly content?: string;
-}
+export type BlobContent = { readonly labels: LabelledBlob['labels']; readonly content?: string };
 
 /** `verbMs`: that of a verb, and of each page of a listing. */
 export type BlobLimits = CallLimits & { readonly verbMs: number };
@@ -47,7 +44,7 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
 
-  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
+  async function readOnce(name: string, mostBytes: number, abortSignal: AbortSignal) {
     try {
       const answer = await blobOf(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
@@ -95,12 +92,7 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
      * @param etag of the version to be replaced; undefined when the blob must not exist
      * @returns the new version, or undefined when the blob does not match `etag`
      */
-    async change(
-      name: string,
-      { labels, content }: BlobContent,
-      etag: string | undefined,
-      by: number,
-    ): Promise<LabelledBlob | undefined> {
+    async change(name: string, { labels, content }: BlobContent, etag: string | undefined, by: number) {
       const metadata = { ...labels, [mark]: randomUUID() };
       const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
       let isRepeat = false;
@@ -153,10 +145,7 @@ async function beginningOf(stream: NodeJS.ReadableStream, mostBytes: number): Pr
   return Buffer.concat(chunks);
 }
 
-/**
- * Before the first blob, the container is missing, too.
- * @throws the error of a storage that has not answered 404
- */
+/** Before the first blob, the container is missing, too. @throws the error of a storage that has not answered 404 */
 function unlessMissing(error: unknown): undefined {
   if ((error as { statusCode?: number }).statusCode !== 404) throw error;
 }
@@ -164,5 +153,40 @@ function unlessMissing(error: unknown): undefined {
 /** The blob does not have the expected etag (facts storage.new, storage.version). */
 function isConflict(error: unknown): boolean {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
-  return (statusCode === 412 && !isLease(code)) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+  // Somebody may hold a lease on the blob, without which the account changes nothing: then no other writer was faster.
+  const isLease = code?.startsWith('Lease');
+  return (statusCode === 412 && !isLease) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+}
+
+/** Less than the time limit for parking a dead letter. */
+const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000 };
+
+/** Most requests at once; each has its own connection. */
+const mostRequests = 32;
+
+/** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
+export function createBlobs({
+  limits = defaultLimits,
+  ...access
+}: ContainerAccess & { readonly limits?: BlobLimits }): LetterStorage {
+  const blobs = createLabelledBlobs(access, 'dead-letter storage', limits, '.json');
+  const inTurn = atMost(mostRequests);
+
+  return {
+    async entries(folder) {
+      const found = await blobs.list(folder === undefined ? '' : `${folder}/`);
+      return found.map(({ name, bytes, modifiedAt }) => ({ id: name, bytes, at: modifiedAt }));
+    },
+    async read(id) {
+      const { content } = (await inTurn(() => blobs.read(id, mostLetterBytes))) ?? {};
+      if (content && content.length > mostLetterBytes)
+        throw new UnreadableDeadLetter(`the blob ${id}.json has more than ${mostLetterBytes} bytes`);
+      return content?.toString();
+    },
+    write(id, text) {
+      const by = blobs.deadline();
+      return inTurn(() => blobs.put(id, text, by));
+    },
+    remove: (id) => inTurn(() => blobs.remove(id)),
+  };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type LetterInfo, type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
-import { makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
+import { makeFolder, makingAgain, readBounded, replaceFile, unlessMissing } from './directories.ts';
 
 const suffix = '.json';
 const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);
@@ -60,13 +60,7 @@ export function createDirectory(directory: string): LetterStorage {
         if (one.isDirectory() && /^[0-9a-f]{32}$/.test(one.name)) entries.push(await entriesOf(one.name));
       return entries.flat();
     },
-    async read(id) {
-      try {
-        return readBounded(pathOf(id), mostLetterBytes, (problem) => new UnreadableDeadLetter(problem));
-      } catch (error) {
-        return unlessMissing(error as NodeJS.ErrnoException);
-      }
-    },
+    read: async (id) => readBounded(pathOf(id), mostLetterBytes, (problem) => new UnreadableDeadLetter(problem)),
     async write(id, text) {
       if (wasThere) await stat(directory).catch(makingAgain(directory));
       await write(pathOf(id), text).catch((error) => {
@@ -76,8 +70,4 @@ export function createDirectory(directory: string): LetterStorage {
     },
     remove: (id) => rm(pathOf(id), { force: true }),
   };
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }

@@ -14,16 +14,10 @@ export interface DeadLetterLimits {
 }
 
 /** How many dead letters there are, and their bytes together. */
-interface Amount {
-  readonly letters: number;
-  readonly bytes: number;
-}
+type Amount = Readonly<Record<'letters' | 'bytes', number>>;
 
 export const nothing: Amount = { letters: 0, bytes: 0 };
-export const withOne = ({ letters, bytes }: Amount, more: number): Amount => ({
-  letters: letters + 1,
-  bytes: bytes + more,
-});
+export const withOne = (own: Amount, more: number): Amount => ({ letters: own.letters + 1, bytes: own.bytes + more });
 
 /**
  * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
@@ -72,7 +66,6 @@ export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'by
 
   for (const { id, bytes } of letters) set(id, bytes);
   return {
-    /** Undefined when it is not known. */
     bytesOf: (id: string) => sizes.get(id),
     /** Those of the device that has this one. */
     ofDevice,

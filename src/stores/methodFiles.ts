@@ -8,7 +8,6 @@ import {
 import { isSecret, type Secret } from '../access/secretFiles.ts';
 import { answerOf, type ContainerAccess, clientOptions, openContainer, StorageError } from './account.ts';
 
-/** A file that a device can download. */
 export interface SignedFile {
   /** With a signature for reading this file only. */
   readonly url: string;
@@ -71,11 +70,7 @@ export function createFileStorage({ maxBytes, ...access }: ContainerAccess & { r
 
   return {
     maxBytes,
-    /**
-     * Signs a file that exists. Never rejects.
-     * @param name valid (M9)
-     * @param seconds until the signature expires
-     */
+    /** Signs a file that exists, of a valid name (M9), for so many seconds. Never rejects. */
     async sign(name: string, seconds: number, signal: AbortSignal): Promise<SignResult> {
       const named = clientOf(name);
       // The client resolves `..` segments.

@@ -19,10 +19,7 @@ import { createDirectory } from './letterFiles.ts';
 type StoresSettings = Pick<Settings, 'identity' | 'hub' | 'backends' | 'data' | 'store'>;
 export type StoreSettings = StoresSettings & Pick<Settings, 'checkpoints'>;
 
-/**
- * The checkpoint store of the settings.
- * @throws Error when the checkpoint file is not valid
- */
+/** The checkpoint store of the settings. @throws Error when the checkpoint file is not valid */
 export async function openStore(
   settings: StoreSettings,
   records = createStoreRecords(noMeter),
@@ -37,11 +34,8 @@ export async function openStore(
     return createBlobStore({ account: access.account('checkpoints'), container, namespace, hub: name, consumerGroup });
   }
   const verbs: Verbs<CheckpointStore> = {
-    ownerships: 'list',
-    change: 'write',
-    progress: 'read',
-    checkpoints: 'list',
-    writeCheckpoint: 'write',
+    ...({ ownerships: 'list', progress: 'read', checkpoints: 'list' } as const),
+    ...({ change: 'write', writeCheckpoint: 'write' } as const),
   };
   return recorded(await open(), verbs, 'checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
 }
@@ -67,7 +61,7 @@ export function openDeadLetters(
   const { container, maxBytes, retentionDays } = deadLetters;
   async function open() {
     if (store.kind !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
-    const { createBlobs } = await import('./letterBlobs.ts');
+    const { createBlobs } = await import('./labelledBlobs.ts');
     return createBlobs({ container, account: access.account('deadLetters') });
   }
   const verbs: Verbs<LetterStorage> = { entries: 'list', read: 'read', write: 'write', remove: 'delete' };
@@ -81,7 +75,6 @@ export function openDeadLetters(
   });
 }
 
-/** What is asked of a store by each of its methods. */
 type Verbs<Store> = { readonly [Method in keyof Store]: StoreOperation };
 
 /**

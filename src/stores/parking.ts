@@ -35,10 +35,13 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
   const waiting = new Set<ParkableMessage>();
   meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
 
-  function refused({ deviceId: device, origin, event }: ParkableMessage, error: LetterRefused) {
+  function placeOf({ deviceId: device, origin, event }: ParkableMessage) {
+    return { device, partition: origin.partition, sequenceNumber: event.sequenceNumber };
+  }
+
+  function refused(message: ParkableMessage, error: LetterRefused) {
     count('not_parked');
-    const { sequenceNumber, offset } = event;
-    const place = { device, partition: origin.partition, sequenceNumber, offset };
+    const place = { ...placeOf(message), offset: message.event.offset };
     log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
     return 'refused' as const;
   }
@@ -90,12 +93,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
       try {
         await within(deadLetters.remove(idOf(message)), releaseWithinMs);
       } catch (error) {
-        const { deviceId: device, origin, event } = message;
-        const place = { device, partition: origin.partition, sequenceNumber: event.sequenceNumber };
-        log.warn(
-          { err: error, ...storeFieldsOf(error), ...place },
-          'message handled again, but its dead letter, if any, could not be removed',
-        );
+        const fields = { err: error, ...storeFieldsOf(error), ...placeOf(message) };
+        log.warn(fields, 'message handled again, but its dead letter, if any, could not be removed');
       }
     },
   };

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createAdaptiveLimit } from '../../src/engine/adaptiveLimit.ts';
-import { createBudget } from '../../src/engine/budget.ts';
+import { createAdaptiveLimit, createBudget } from '../../src/engine/budget.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // How many messages may be in flight follows the event loop (D163).

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
 import type { Gap } from '../../src/engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon } from '../../src/engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../src/engine/progressTracker.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {
@@ -54,7 +54,7 @@ describe('a partition', () => {
   it('marks messages that another instance may have handled before the takeover', async () => {
     const repeats: number[] = [];
     const { partition } = partitionByHand({
-      redeliveryHorizon: knownRedeliveryHorizon(2),
+      redeliveryHorizon: createRedeliveryHorizon(2),
       receivedMessageOf(event, redelivered) {
         if (redelivered) repeats.push(event.sequenceNumber);
         return receivedMessageOf(event);
@@ -71,7 +71,7 @@ describe('a partition', () => {
       looks += 1;
       return new Promise<void>((resolve) => (answer = resolve));
     };
-    const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
+    const { partition, started } = partitionByHand({ redeliveryHorizon: { ...createRedeliveryHorizon(-1), look } });
     await partition.admit([]);
     expect(looks).toBe(0);
     const enqueuedTimeUtc = new Date(Date.now() - 400);

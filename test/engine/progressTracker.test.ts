@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/completionMap.ts';
-import {
-  type Checkpoint,
-  createTracked,
-  knownRedeliveryHorizon,
-  openRedeliveryHorizon,
-} from '../../src/engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon, createTracked } from '../../src/engine/progressTracker.ts';
 import type { WorkHandle } from '../../src/engine/watermark.ts';
 
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
@@ -156,13 +151,13 @@ describe('a crash record', () => {
 });
 
 it('Messages beyond the redelivery horizon of the previous reader are not repeats', () => {
-  const { look, redelivered, known } = knownRedeliveryHorizon(7);
+  const { look, redelivered, known } = createRedeliveryHorizon(7);
   expect([look(), redelivered(7), redelivered(8), known()]).toEqual([undefined, true, false, 7]);
 });
 
 it('Without a release, every event that the hub had at the first read of the session may be a repeat', async () => {
   let newest = 3;
-  const redeliveryHorizon = openRedeliveryHorizon(
+  const redeliveryHorizon = createRedeliveryHorizon(
     async () => newest,
     () => {},
   );
@@ -181,7 +176,7 @@ it('Without a release, every event that the hub had at the first read of the ses
 it('Without a redelivery horizon every message is a possible repeat, and it is asked for again', async () => {
   const troubles: string[] = [];
   const answers = [Promise.reject(new Error('no answer')), Promise.resolve(7)];
-  const redeliveryHorizon = openRedeliveryHorizon(
+  const redeliveryHorizon = createRedeliveryHorizon(
     () => answers.shift() ?? Promise.resolve(0),
     (_error, what) => troubles.push(what),
   );

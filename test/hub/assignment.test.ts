@@ -1,10 +1,6 @@
 import type { EventHubConsumerClient, SubscriptionEventHandlers } from '@azure/event-hubs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  knownRedeliveryHorizon,
-  openRedeliveryHorizon,
-  type RedeliveryHorizon,
-} from '../../src/engine/progressTracker.ts';
+import { createRedeliveryHorizon, type RedeliveryHorizon } from '../../src/engine/progressTracker.ts';
 import { beginPartitionSession, type PartitionSession } from '../../src/hub/reading/assignment.ts';
 import { budgetOf, events, receivedMessageOf, usual } from '../engine/support/partitions.ts';
 import { claimed } from './support/claims.ts';
@@ -24,7 +20,7 @@ interface Given {
  * A session over a client that gives what the test says. Messages end at once, those of device `s` never. `course` has what it
  * did, in order.
  */
-function begin({ redeliveryHorizon = knownRedeliveryHorizon(-1), drainMs = 10, ...given }: Given = {}) {
+function begin({ redeliveryHorizon = createRedeliveryHorizon(-1), drainMs = 10, ...given }: Given = {}) {
   const { close = async () => {}, answer = async () => {} } = given;
   const observation: string[] = [];
   let handlers: SubscriptionEventHandlers | undefined;
@@ -74,7 +70,7 @@ function begin({ redeliveryHorizon = knownRedeliveryHorizon(-1), drainMs = 10, .
 }
 
 const newestIs = (newest: number) =>
-  openRedeliveryHorizon(
+  createRedeliveryHorizon(
     async () => newest,
     () => {},
   );
@@ -92,7 +88,7 @@ async function setUp() {
   const answering = settledByHand();
   let known: () => number | undefined = () => 7;
   const { give, session, observation } = begin({
-    redeliveryHorizon: { ...knownRedeliveryHorizon(7), known: () => known() },
+    redeliveryHorizon: { ...createRedeliveryHorizon(7), known: () => known() },
     close: () => closing.promise,
     answer: () => answering.promise,
   });
@@ -210,9 +206,9 @@ describe('a session', () => {
 });
 
 it.each([
-  ['that of the reader before, when this one has not come so far', knownRedeliveryHorizon(7), 'a2 b3', 7],
-  ['its own, when it has come further', knownRedeliveryHorizon(7), 'a2 b9', 9],
-  ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
+  ['that of the reader before, when this one has not come so far', createRedeliveryHorizon(7), 'a2 b3', 7],
+  ['its own, when it has come further', createRedeliveryHorizon(7), 'a2 b9', 9],
+  ['that of the reader before, when nothing has come', createRedeliveryHorizon(7), undefined, 7],
   ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
   ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
 ])(

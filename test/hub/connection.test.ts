@@ -27,7 +27,7 @@ function newLine(): EventHubConnection {
 function session(silentMs: number, deafMs: number, isTakingIn = false) {
   const restarts: unknown[] = [];
   const reader = {
-    quiet: () => ({ silentMs, deafMs, unansweredMs: deafMs, eventlessMs: silentMs }),
+    quietMs: (...signs: readonly string[]) => (signs.includes('subscribed') ? silentMs : deafMs),
     isTakingIn: () => isTakingIn,
     restart: (client: unknown) => restarts.push(client),
   };

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createGapReports } from '../../src/hub/reading/gaps.ts';
+import { createGapReports } from '../../src/hub/reading/assignment.ts';
 import { createTroubles } from '../../src/observing/log.ts';
 import { createMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';

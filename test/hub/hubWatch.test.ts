@@ -36,7 +36,7 @@ it.each([
   };
   const sessions = partitions.map(({ eventlessSeconds }, index) => ({
     ...{ record: { partition: String(index) }, position: () => 7 },
-    reader: { quiet: () => ({ eventlessMs: eventlessSeconds * 1_000 }) },
+    reader: { quietMs: () => eventlessSeconds * 1_000 },
   }));
   const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, {
     answerMs: 20_000,
@@ -69,7 +69,7 @@ function setUp() {
   let lastEvent = performance.now();
   const reader = {
     isHeard: () => true,
-    quiet: () => ({ deafMs: 0, eventlessMs: performance.now() - lastEvent }),
+    quietMs: (...signs: readonly string[]) => (signs.includes('event') ? performance.now() - lastEvent : 0),
   };
   const all = () => read.map((partition) => ({ record: { partition }, reader }));
   const watch = createHubWatch(
@@ -281,6 +281,5 @@ it.each<[string, number | undefined, readonly number[], number]>([
   ['when a partition could not be opened, while what is read is answered', 20, [5, 30], 80],
   ['the last answer that is longer ago than a partition could not be opened', 80, [5, 30], 30],
 ])('The hub is silent since %s', (_, unreadSince, unanswered, expected) => {
-  const read = unanswered.map((unansweredMs) => ({ unansweredMs }));
-  expect(silentMsAt(100, { answeredAt: 40, unreadSince }, read)).toBe(expected);
+  expect(silentMsAt(100, { answeredAt: 40, unreadSince }, unanswered)).toBe(expected);
 });

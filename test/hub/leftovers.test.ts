@@ -86,7 +86,14 @@ it('nothing is left of what asks the hub, of subscriptions and connections that 
   const reader = await startForTest(
     Promise.resolve(
       createPartitionReader(client, {
-        ...{ partitionId: '1', partition, epoch: 1, batchSize: 1, prefetch: 1, maxWaitSeconds: 1, log: silence },
+        ...{
+          record: { partition: '1', epoch: 1 },
+          partition,
+          batchSize: 1,
+          prefetch: 1,
+          maxWaitSeconds: 1,
+          log: silence,
+        },
         ...{ lost() {}, failed() {}, heard: () => heard.give() },
       }),
     ),

@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition.ts';
-import { createPartitionReader, type PartitionReader, quietAt } from '../../src/hub/reading/assignment.ts';
+import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/assignment.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { signal, soon } from '../support/waiting.ts';
@@ -16,9 +16,8 @@ const nowhere =
 const partition: Pick<Partition, 'admit' | 'position'> = { admit: async () => {}, position: () => undefined };
 
 const reading = {
-  partitionId: '0',
+  record: { partition: '0', epoch: 1 },
   partition,
-  epoch: 1,
   batchSize: 1,
   prefetch: 1,
   maxWaitSeconds: 1,
@@ -131,7 +130,7 @@ it('a reader reports the time of its silence although the system clock is set ba
     const reader = createPartitionReader(client, reading);
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(reader.quiet()).toMatchObject({ silentMs: 60_000, deafMs: 60_000 });
+    expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
     await reader.close();
   } finally {
     vi.useRealTimers();
@@ -154,7 +153,11 @@ it.each([
     const lost: number[] = [];
     for (const [index, client] of clients.entries()) {
       const epoch = epochs[index] ?? 0;
-      const reader = createPartitionReader(client, { ...reading, epoch, lost: () => lost.push(index) });
+      const reader = createPartitionReader(client, {
+        ...reading,
+        record: { partition: '0', epoch },
+        lost: () => lost.push(index),
+      });
       readers.push(reader);
       if (index === 0) await vi.waitFor(() => expect(reader.isHeard()).toBe(true), soon);
     }
@@ -171,10 +174,39 @@ it.each([
   ['a refusal: an answer, but nothing is delivered', { refused: 90 }, [100, 100, 10, 100, 100]],
   ['a report, then a new subscription', { heard: 60, event: 60, subscribed: 90 }, [10, 40, 40, 10, 40]],
   ['a refusal, then a report', { refused: 60, heard: 90 }, [10, 10, 10, 100, 100]],
-])('A reader has been quiet since %s', (_, signs, expected) => {
-  const { silentMs, deafMs, unansweredMs, eventlessMs, unfedMs } = quietAt(100, {
-    ...{ subscribed: 0, heard: 0, refused: 0, event: 0 },
-    ...signs,
-  });
-  expect([silentMs, deafMs, unansweredMs, eventlessMs, unfedMs]).toEqual(expected);
-});
+])(
+  'A reader has been quiet since %s',
+  async (_, signs: Partial<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>, expected) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let told: SubscriptionEventHandlers | undefined;
+    const client = {
+      subscribe(_partition: string, handlers: SubscriptionEventHandlers) {
+        told = handlers;
+        return { isRunning: true, close: async () => {} };
+      },
+    } as unknown as EventHubConsumerClient;
+    const reader = createPartitionReader(client, reading);
+    const refusal = Object.assign(new Error('no'), { code: 'UnauthorizedError' });
+    const gives = {
+      subscribed: () => reader.restart(client),
+      heard: () => told?.processEvents([], undefined as never),
+      refused: () => told?.processError(refusal, undefined as never),
+      event: () => told?.processEvents([{} as never], undefined as never),
+    };
+    await gives.event();
+    for (let second = 1; second <= 100; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      for (const [sign, at] of Object.entries(signs)) if (at === second) await gives[sign as keyof typeof gives]();
+    }
+    const counting = [
+      ['subscribed', 'heard'],
+      ['heard'],
+      ['heard', 'refused'],
+      ['subscribed', 'event'],
+      ['event'],
+    ] as const;
+    expect(counting.map((some) => reader.quietMs(...some) / 1_000)).toEqual(expected);
+    await reader.close();
+  },
+);

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { DeviceWork } from '../../src/engine/contents.ts';
+import type { DeviceWork } from '../../src/engine/partition.ts';
 import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
 import { serviceRoutes } from '../../src/operations/serviceRoutes.ts';
 import { withFakeTimers } from '../support/waiting.ts';

@@ -1,6 +1,5 @@
 import { createProcessPauseWatch } from '../../src/concurrency/clocks.ts';
-import { createAdaptiveLimit } from '../../src/engine/adaptiveLimit.ts';
-import { createBudget } from '../../src/engine/budget.ts';
+import { createAdaptiveLimit, createBudget } from '../../src/engine/budget.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createBacklog } from '../../src/engine/rooms.ts';
 import type { MessageContext } from '../../src/engine/work.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { idOf, print } from '../../src/stores/deadLetter.ts';
-import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { createBlobs } from '../../src/stores/labelledBlobs.ts';
 import { claimed } from '../hub/support/claims.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';

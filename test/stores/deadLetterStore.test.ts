@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
 import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
-import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { createBlobs } from '../../src/stores/labelledBlobs.ts';
 import { createDirectory } from '../../src/stores/letterFiles.ts';
 import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';

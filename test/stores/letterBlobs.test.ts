@@ -3,7 +3,7 @@ import { BlockBlobClient, ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/stores/deadLetter.ts';
-import { createBlobs } from '../../src/stores/letterBlobs.ts';
+import { createBlobs } from '../../src/stores/labelledBlobs.ts';
 import { openDeadLetters } from '../../src/stores/open.ts';
 import { serve } from '../backends/harness.ts';
 import { settingsWith } from '../support/environment.ts';

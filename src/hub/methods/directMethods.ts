@@ -39,7 +39,8 @@ export type DirectMethods = ReturnType<typeof createDirectMethods>;
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
 export function createDirectMethods(access: ServiceAccess, ca?: string) {
-  const requests = createHttpsRequests(hostNameOf(access), ca);
+  const named = isSecret(access) ? /(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] : access.hostName;
+  const requests = createHttpsRequests(named ?? '', ca);
   const pending = new Set<() => void>();
   let caller = callerFor(access, requests);
   whenChanged(access, () => {
@@ -94,9 +95,6 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   };
 }
 
-const hostNameOf = (access: ServiceAccess): string =>
-  isSecret(access) ? (/(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] ?? '') : access.hostName;
-
 /**
  * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a
  * token, so that the request could not be captured. So this gets the token first, and gives it to the client as the text for the
@@ -138,7 +136,6 @@ const maxResponseBytes = 2 * 1024 * 1024;
 /**
  * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
  * @param hostName `name` or `name:port`
- * @param ca PEM of certificate authorities that replace the default ones
  */
 function createHttpsRequests(hostName: string, ca?: string) {
   const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });

@@ -1,5 +1,6 @@
 import { saidOf } from '../../observing/diagnosis.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
+import { jsonOf } from '../../stores/directories.ts';
 
 /** What the client passes on to its caller. */
 export interface HttpsResponse {
@@ -92,10 +93,4 @@ function refusalIn(body: unknown) {
 }
 
 /** Of JSON; none in anything else. */
-function membersIn(text: unknown): Readonly<Record<string, unknown>> {
-  try {
-    return Object(typeof text === 'string' ? JSON.parse(text) : {});
-  } catch {
-    return {};
-  }
-}
+const membersIn = (text: unknown): Readonly<Record<string, unknown>> => Object(jsonOf(String(text)));

@@ -1,13 +1,14 @@
 import { type EventHubConsumerClient, earliestEventPosition, type Subscription } from '@azure/event-hubs';
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
-import { createPartition, type Partition, type PartitionOptions } from '../../engine/partition.ts';
+import { createPartition, type Gap, type Partition, type PartitionOptions } from '../../engine/partition.ts';
 import { diagnoseReading, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
-import type { Log } from '../../observing/log.ts';
+import type { Log, Troubles } from '../../observing/log.ts';
+import type { Meter } from '../../observing/metrics.ts';
 import { storeFieldsOf } from '../../observing/storeFailure.ts';
+import type { Taps } from '../../observing/taps.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Lease } from '../../stores/checkpointStore.ts';
-import type { GapReports } from './gaps.ts';
 
 /** A session that has ended has none. */
 export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
@@ -16,12 +17,10 @@ export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 export type Revocation = 'lost' | 'stood_still' | 'refused';
 
 interface PartitionSessionOptions<A extends DeviceEvent>
-  extends Omit<PartitionReaderOptions, 'partition' | 'partitionId' | 'epoch'>,
+  extends Omit<PartitionReaderOptions, 'partition'>,
     Omit<PartitionOptions<A>, 'onGap'> {
-  /** With which the session begins. */
   readonly record: Lease;
   readonly gaps: GapReports;
-  /** The longest that it drains. */
   readonly drainMs: number;
   /**
    * Releases the ownership.
@@ -45,9 +44,8 @@ export function beginPartitionSession<A extends DeviceEvent>(
   options: PartitionSessionOptions<A>,
 ) {
   const { record, redeliveryHorizon, gaps, drainMs, releaseLease, ended, gone, log } = options;
-  const { partition: partitionId, epoch } = record;
   const partition = createPartition({ ...options, onGap: gaps.report });
-  const reader = createPartitionReader(client, { ...options, partition, partitionId, epoch });
+  const reader = createPartitionReader(client, { ...options, partition });
   const position = () => partition.position()?.sequenceNumber ?? -1;
   let state: Exclude<SessionState, 'opening'> = 'reading';
   let end: Promise<void> = Promise.resolve();
@@ -60,7 +58,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
       const before = redeliveryHorizon.known();
       await releaseLease(before === undefined ? undefined : Math.max(before, position()));
       if (state !== 'revoked') ended('released'); // else its end has been reported already
-      log.info({ partition: partitionId, unfinished }, 'partition released');
+      log.info({ partition: record.partition, unfinished }, 'partition released');
     } catch (error) {
       if (state !== 'revoked') ended('not_released');
       log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
@@ -82,10 +80,8 @@ export function beginPartitionSession<A extends DeviceEvent>(
     position,
     /** When the session began, as `performance.now()`. */
     since: performance.now(),
-    /** For operators. */
     contents: partition.contents,
     devices: partition.devices,
-    /** Messages read and not handled to their end. */
     pending: partition.pending,
     state: () => state,
     /**
@@ -113,16 +109,14 @@ export function beginPartitionSession<A extends DeviceEvent>(
 const closesWithinMs = 5_000;
 
 export interface PartitionReaderOptions {
-  readonly partitionId: string;
+  /** Of what is read. A reader with a higher epoch disconnects one with a lower. */
+  readonly record: Pick<Lease, 'partition' | 'epoch'>;
   readonly partition: Pick<Partition, 'admit' | 'position'>;
-  /** A reader with a higher epoch disconnects one with a lower. */
-  readonly epoch: number;
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
   /** Another reader with a higher epoch has connected. */
   lost(): void;
-  /** The client has reported an error. */
   failed(diagnosis: ReadingDiagnosis): void;
   /** The subscription has reported, with events or without. */
   heard(): void;
@@ -133,8 +127,9 @@ export type PartitionReader = ReturnType<typeof createPartitionReader>;
 
 /** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
 export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions) {
-  const { partition, partitionId, log } = options;
+  const { partition, record, log } = options;
   const begunAt = performance.now();
+  /** When each was last, as `performance.now()`. */
   const signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: Number.NEGATIVE_INFINITY };
   let isHeard = false;
   let takingIn = 0;
@@ -147,7 +142,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
     signs.subscribed = performance.now();
     const after = partition.position();
     const subscribed: Subscription = client.subscribe(
-      partitionId,
+      record.partition,
       {
         // An error thrown here would stop the partition or skip the batch (SDK trap 9): admit never rejects.
         async processEvents(events) {
@@ -175,7 +170,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
       {
         // A subscription without a position would begin at the latest event (SDK trap 14).
         startPosition: after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false },
-        ownerLevel: options.epoch,
+        ownerLevel: record.epoch,
         maxBatchSize: options.batchSize,
         prefetchCount: options.prefetch,
         maxWaitTimeInSeconds: options.maxWaitSeconds,
@@ -190,7 +185,7 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
     subscription = undefined;
     if (old === undefined) return;
     await within(old.close(), closesWithinMs).catch((error) =>
-      log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'),
+      log.debug({ err: error, partition: record.partition }, 'a subscription did not close cleanly'),
     );
   }
 
@@ -202,8 +197,9 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   }
 
   return {
-    /** For how long there has been no sign of life. */
-    quiet: (): QuietTimes => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
+    /** Milliseconds without any of these signs of life; 0 while events are being admitted. */
+    quietMs: (...some: readonly SignOfLife[]): number =>
+      takingIn > 0 ? 0 : performance.now() - Math.max(...some.map((sign) => signs[sign])),
     /** Whether events are being admitted, or wait for it. */
     isTakingIn: () => takingIn > 0,
     /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
@@ -223,27 +219,67 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
   };
 }
 
+/** The subscription began; it reported, with events or without; the hub refused to deliver, an answer too; an event came. */
+type SignOfLife = 'subscribed' | 'heard' | 'refused' | 'event';
+
+/** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
+const everyMs = 1_000;
+/** Gaps that wait for a reason. */
+const mostWaiting = 1_000;
+
+export type GapReports = ReturnType<typeof createGapReports>;
+
 /**
- * When a reader last had each sign of life, as `performance.now()`: the subscription began; it reported, with events or without;
- * the hub refused to deliver, an answer too; an event came.
+ * Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts
+ * events.sequence, reading.before-oldest).
+ * @param oldestOf asks the hub for the sequence number of the oldest event that it keeps
  */
-type LifeSigns = Readonly<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>;
+export function createGapReports(
+  partition: string,
+  oldestOf: () => Promise<number>,
+  troubles: Pick<Troubles, 'raise'>,
+  meter: Pick<Meter, 'counter'>,
+  taps?: Pick<Taps, 'all'>,
+) {
+  const count = meter.counter('device_messaging.gaps');
+  const waiting: Gap[] = [];
+  /** The open question is about so many, the first of those that wait. */
+  let asked = 0;
+  let isAsking = false;
 
-export type QuietTimes = ReturnType<typeof quietAt>;
+  function tell({ after, next }: Gap, reason: 'retention' | 'unknown') {
+    const told = { after, missing: next - after - 1, reason };
+    const fields = { partition, ...told };
+    count(reason);
+    taps?.all({ partition, sequenceNumber: next })?.('gap', told);
+    const message = 'events of the partition are missing';
+    troubles.raise(`partition ${partition}: gap, ${reason}`, { level: 'warn', message, fields });
+  }
 
-/** For how long a reader has been quiet, in milliseconds, by what counts as a sign. */
-export const quietAt = (now: number, { subscribed, heard, refused, event }: LifeSigns) => ({
-  /** Since the subscription began or last reported. */
-  silentMs: now - Math.max(subscribed, heard),
-  /** The same, but the beginning of a new subscription does not count. */
-  deafMs: now - heard,
-  /** As `deafMs`, but a refusal by the hub counts too: a new subscription would not change it. */
-  unansweredMs: now - Math.max(heard, refused),
-  /** Since the last event, or since the subscription began. */
-  eventlessMs: now - Math.max(subscribed, event),
-  /** Since the last event, if there has been one: the beginning of a subscription does not count. */
-  unfedMs: now - event,
-});
+  /** @param oldest event that the hub keeps, as far as is known */
+  function tellFirst(most: number, oldest = 0) {
+    asked = 0;
+    for (const gap of waiting.splice(0, most)) tell(gap, oldest >= gap.next ? 'retention' : 'unknown');
+  }
 
-/** While events are being admitted. */
-const notQuiet: QuietTimes = { silentMs: 0, deafMs: 0, unansweredMs: 0, eventlessMs: 0, unfedMs: 0 };
+  async function ask() {
+    isAsking = true;
+    while (waiting.length > 0) {
+      asked = waiting.length;
+      const oldest = await oldestOf().catch(() => undefined);
+      tellFirst(asked, oldest);
+      await new Promise<void>((resolve) => setTimeout(resolve, everyMs).unref());
+    }
+    isAsking = false;
+  }
+
+  return {
+    report(gap: Gap) {
+      if (waiting.length - asked === mostWaiting) tell(gap, 'unknown');
+      else waiting.push(gap);
+      if (!isAsking) void ask();
+    },
+    /** Reports what still waits for its reason. */
+    close: () => tellFirst(waiting.length),
+  };
+}

@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import type { PartitionOptions } from '../../engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../engine/progressTracker.ts';
 import { diagnosisOf, ofHub } from '../../observing/diagnosis.ts';
 import type { LogText } from '../../observing/events.ts';
 import type { Troubles } from '../../observing/log.ts';
@@ -11,20 +11,19 @@ import type { Taps } from '../../observing/taps.ts';
 import type { CheckpointStore, Lease } from '../../stores/checkpointStore.ts';
 import {
   beginPartitionSession,
+  createGapReports,
   type PartitionReaderOptions,
   type PartitionSession,
   type Revocation,
   type SessionState,
 } from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
-import { createGapReports } from './gaps.ts';
 import type { Leases } from './leases.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import { createForeignCheckpointCheck, type StartPosition, startPositionOf } from './startPosition.ts';
 
 export interface PartitionSessionsOptions<A extends DeviceEvent>
   extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
-  /** For a partition without a checkpoint. */
   readonly startPosition: StartPosition;
   /** All partitions of the hub, as they were last counted. */
   readonly partitionIds: () => readonly string[];
@@ -38,7 +37,6 @@ export interface PartitionSessionsOptions<A extends DeviceEvent>
   readonly troubles: ReadingTroubles;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
-  /** Called before a partition is read. */
   readonly sessionBegins?: (partition: string) => void;
   /** What each partition does with its events. */
   readonly partition: (
@@ -61,8 +59,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const countBegun = meter.counter('device_messaging.sessions.begun');
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
+  const opening = new Set<string>();
   /** A session is removed when it has ended. */
-  const entries = new Map<string, 'opening' | PartitionSession>();
+  const sessions = new Map<string, PartitionSession>();
   /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
   /** What the last session of a partition left undone, and when, as `performance.now()`. */
@@ -81,17 +80,12 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const logLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
 
-  function sessionOf(partition: string): PartitionSession | undefined {
-    const entry = entries.get(partition);
-    return entry === 'opening' ? undefined : entry;
-  }
-
   const inState = (...states: readonly SessionState[]) =>
-    [...entries.values()].flatMap((entry) => (entry !== 'opening' && states.includes(entry.state()) ? entry : []));
+    [...sessions.values()].filter((session) => states.includes(session.state()));
   const all = () => inState('reading', 'draining');
 
-  const revoke = (partition: string, reason: Revocation) => sessionOf(partition)?.revoke(reason);
-  const release = async (partition: string) => sessionOf(partition)?.release();
+  const revoke = (partition: string, reason: Revocation) => sessions.get(partition)?.revoke(reason);
+  const release = async (partition: string) => sessions.get(partition)?.release();
 
   /** @returns false when another instance owns the partition */
   async function writeCheckpoint(record: Lease, progress: Checkpoint): Promise<boolean> {
@@ -126,8 +120,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       ...options.partition(partition),
       ...{ record, progress, onTrouble },
       gaps: createGapReports(partition, oldestOf, allTroubles, meter, taps),
-      redeliveryHorizon:
-        begun === undefined ? openRedeliveryHorizon(newestOf, onTrouble) : knownRedeliveryHorizon(begun),
+      redeliveryHorizon: createRedeliveryHorizon(begun ?? newestOf, onTrouble),
       checkpoint: (next) => writeCheckpoint(record, next),
       onRevoked: () => revoke(partition, 'lost'),
       failed(diagnosis) {
@@ -149,22 +142,21 @@ export function createPartitionSessions<A extends DeviceEvent>(
       releaseLease: (newest) => ownerships.release(record, newest),
       ended: countEnded,
       gone() {
-        entries.delete(partition);
+        sessions.delete(partition);
         left.set(partition, { messages: session.pending(), at: performance.now() });
       },
     });
-    entries.set(partition, session);
+    sessions.set(partition, session);
     countBegun();
   }
 
   return {
     /** Sessions that read or drain. */
     all,
-    /** Sessions that read. */
     reading: () => inState('reading'),
     /** Of the session of the partition; undefined when there is none. */
     stateOf: (partition: string): SessionState | undefined =>
-      sessionOf(partition)?.state() ?? (entries.has(partition) ? 'opening' : undefined),
+      sessions.get(partition)?.state() ?? (opening.has(partition) ? 'opening' : undefined),
     /**
      * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
      * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
@@ -173,7 +165,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
      */
     async open(record: Lease, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
       const { partition } = record;
-      entries.set(partition, 'opening');
+      opening.add(partition);
       if (afterUncleanShutdown === true) uncounted.add(partition);
       if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
@@ -184,7 +176,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
         troubles.raise(partition, diagnosis);
         if (!diagnosis.isAnswer) throw error;
       } finally {
-        if (entries.get(partition) === 'opening') entries.delete(partition);
+        opening.delete(partition);
       }
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
@@ -199,9 +191,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
     revokeAll(): readonly string[] {
-      const sessions = all();
-      for (const session of sessions) session.revoke('stood_still');
-      return sessions.map(({ record }) => record.partition);
+      const revoked = all();
+      for (const session of revoked) session.revoke('stood_still');
+      return revoked.map(({ record }) => record.partition);
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
@@ -213,7 +205,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       isStopping = true;
       const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
       const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);
-      await Promise.all([...entries.keys()].map((partition) => inTime(partition).catch(notReleased)));
+      await Promise.all([...sessions.keys()].map((partition) => inTime(partition).catch(notReleased)));
     },
   };
 }

@@ -12,10 +12,7 @@ export interface BalanceLimits {
  * Derived, so that every configuration gives the owner time: it sees the request within a round (a sixth of the expiry)
  * and may use the whole drain limit. Never before the owner's expiry.
  */
-export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits => ({
-  expiryMs,
-  forceMs: expiryMs + drainMs,
-});
+export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs, forceMs: expiryMs + drainMs });
 
 /**
  * What one instance does about the partitions in one round.
@@ -33,6 +30,10 @@ export function decide(
   { expiryMs, forceMs }: BalanceLimits,
 ) {
   const known = new Map(records.map((record) => [record.partition, record]));
+  /** Each instance has an order of its own. */
+  const rankOf = (partition: string) => hash('sha1', `${me} ${partition}`);
+  const inOwnOrder = (one: string, other: string) => (rankOf(one) < rankOf(other) ? -1 : 1);
+
   /** Its own record stays alive until another instance claims it. */
   const isAlive = ({ owner, unrenewedMs }: SeenLease) => owner === me || (owner !== '' && unrenewedMs < expiryMs);
   const isAsked = ({ wantedBy, wantedMs }: SeenLease) => wantedBy !== '' && wantedMs < forceMs * 2;
@@ -58,14 +59,25 @@ export function decide(
   const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
   const promised = (partition: string) => known.get(partition)?.wantedBy === me;
   const unpromised = free.filter((partition) => !promised(partition));
-  const preferred = [...free.filter(promised), ...inOrderOf(me, unpromised, String)];
+  const preferred = [...free.filter(promised), ...unpromised.sort(inOwnOrder)];
   const claim = [...overdue.map(({ partition }) => partition), ...preferred].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
   const missing = free.length > 0 ? 0 : Math.min(least - keep - claim.length, Math.max(1, keep)) - asked.length;
   const needless = records.filter((one) => isReserved(one) && one.wantedBy === me && !claim.includes(one.partition));
   const withdraw = [...needless, ...asked.slice(Math.max(0, most - keep - claim.length))];
-  const ask = missing > 0 ? surplus(me, others, least, missing, isAsked) : [];
+
+  /** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
+  const ask: SeenLease[] = [];
+  const held = new Map<string, SeenLease[]>();
+  const unasked = others.filter((record) => !isAsked(record));
+  for (const record of unasked.sort((one, other) => inOwnOrder(one.partition, other.partition)))
+    held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
+  while (ask.length < missing) {
+    const [richest = []] = [...held.values()].sort((a, b) => b.length - a.length);
+    if (richest.length <= least) break;
+    ask.push(...richest.splice(-1));
+  }
   return {
     /** Records of its own partitions. */
     renew: mine,
@@ -73,40 +85,8 @@ export function decide(
     release,
     /** Partitions without an owner, or not released in time. */
     claim,
-    /** Partitions of instances that have more than their share: to be requested. */
     ask,
     /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
     withdraw,
   };
-}
-
-/** An order of its own for each instance. */
-function inOrderOf<T>(me: string, some: readonly T[], nameOf: (one: T) => string): T[] {
-  const placeOf = (one: T) => hash('sha1', `${me} ${nameOf(one)}`);
-  return some
-    .map((one) => ({ one, place: placeOf(one) }))
-    .sort((a, b) => (a.place < b.place ? -1 : 1))
-    .map(({ one }) => one);
-}
-
-/** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
-function surplus(
-  me: string,
-  others: readonly SeenLease[],
-  least: number,
-  count: number,
-  isAsked: (record: SeenLease) => boolean,
-): SeenLease[] {
-  const held = new Map<string, SeenLease[]>();
-  const available = others.filter((record) => !isAsked(record));
-  for (const record of inOrderOf(me, available, ({ partition }) => partition))
-    held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
-  const chosen: SeenLease[] = [];
-  while (chosen.length < count) {
-    const [most] = [...held.values()].sort((a, b) => b.length - a.length);
-    if (most === undefined || most.length <= least) break;
-    const record = most.pop();
-    if (record) chosen.push(record);
-  }
-  return chosen;
 }

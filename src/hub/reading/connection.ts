@@ -13,7 +13,6 @@ export interface EventHubConnectionOptions {
   /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
-  /** Of the whole service. */
   readonly troubles: Troubles;
 }
 
@@ -37,9 +36,7 @@ export function openEventHubConnection(options: EventHubConnectionOptions) {
   }
 
   const close = (old: EventHubConsumerClient) =>
-    within(old.close(), closesWithinMs).catch((error) =>
-      log.debug({ err: error }, 'a hub connection did not close cleanly'),
-    );
+    within(old.close(), closesWithinMs).catch((err) => log.debug({ err }, 'a hub connection did not close cleanly'));
 
   function replace() {
     void close(client);
@@ -55,15 +52,16 @@ export function openEventHubConnection(options: EventHubConnectionOptions) {
     client: () => client,
     /** Replaces silent subscriptions; when all are silent, the connection too (SDK traps 11 to 17). */
     revive(sessions: readonly PartitionSession[]) {
-      const silent = sessions.filter(({ reader }) => reader.quiet().silentMs > silentMs);
-      const untold = silent.filter(({ reader }) => reader.quiet().unansweredMs > silentMs);
+      const silent = sessions.filter(({ reader }) => reader.quietMs('subscribed', 'heard') > silentMs);
+      // A refusal by the hub counts as an answer: a new subscription would not change it.
+      const untold = silent.filter(({ reader }) => reader.quietMs('heard', 'refused') > silentMs);
       if (untold.length > 0) {
         const fields = { partitions: untold.map(({ record }) => record.partition) };
         troubles.raise(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
-      } else if (sessions.every(({ reader }) => reader.quiet().unansweredMs < silentMs)) troubles.clear(silence);
+      } else if (sessions.every(({ reader }) => reader.quietMs('heard', 'refused') < silentMs)) troubles.clear(silence);
       if (silent.length === 0) return;
-      // A new subscription is not proof that the connection works, so `deafMs` counts here, not `silentMs`.
-      const nothingIsHeard = sessions.every(({ reader }) => reader.quiet().deafMs > silentMs || reader.isTakingIn());
+      // A new subscription is not proof that the connection works, and does not count here.
+      const nothingIsHeard = sessions.every(({ reader }) => reader.quietMs('heard') > silentMs || reader.isTakingIn());
       if (nothingIsHeard) reconnect(sessions);
       else for (const { reader } of silent) reader.restart(client);
     },

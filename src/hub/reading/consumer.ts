@@ -41,12 +41,8 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
   const ownerships = createLeases(store, me, answerMs, balance.expiryMs / 3);
   const askForIds = () => ofHub(within(connection.client().getPartitionIds(), answerMs));
   const partitionIds = createPartitionIds(askForIds, troubles, log);
-  const sessions = createPartitionSessions(connection, ownerships, {
-    ...options,
-    partitionIds: partitionIds.all,
-    troubles,
-    allTroubles,
-  });
+  const ofSessions = { ...options, partitionIds: partitionIds.all, troubles, allTroubles };
+  const sessions = createPartitionSessions(connection, ownerships, ofSessions);
   // The next token would be made with the key that is replaced, and the client keeps its key (D397).
   const unfollow = whenChanged(options.access, () => connection.reconnect(sessions.reading()));
   const watch = createHubWatch(connection, sessions, { ...options, allTroubles });
@@ -80,12 +76,12 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
      * answer: a restart of the service would not change it.
      */
     silentForMs() {
-      const quiet = sessions.all().map(({ reader }) => reader.quiet());
-      return silentMsAt(performance.now(), rounds.last(), quiet);
+      const unansweredMs = sessions.all().map(({ reader }) => reader.quietMs('heard', 'refused'));
+      return silentMsAt(performance.now(), rounds.last(), unansweredMs);
     },
     /** Milliseconds since the last event of any partition that is read, or since this instance began. */
     eventlessMs: () =>
-      Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quiet().unfedMs)),
+      Math.min(performance.now() - begunAt, ...sessions.all().map(({ reader }) => reader.quietMs('event'))),
     waiting,
     /** What is read, for operators; walks over everything that waits. */
     partitions: (): readonly PartitionState[] =>
@@ -98,10 +94,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
      * @param device only this one; undefined for all
      */
     devices: (device: string | undefined) =>
-      sessions.all().flatMap((session) => {
-        const { partition } = session.record;
-        return session.devices(device).map((work) => ({ partition, ...work }));
-      }),
+      sessions
+        .all()
+        .flatMap(({ record: { partition }, devices }) => devices(device).map((work) => ({ partition, ...work }))),
     /**
      * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
      * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).

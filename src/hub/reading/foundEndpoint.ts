@@ -16,7 +16,6 @@ import type { Leases } from './leases.ts';
 export interface EventEndpoint {
   /** Host name of the namespace; with the port, unless that is the usual one. */
   readonly namespace: string;
-  /** Name of the event hub. */
   readonly eventHub: string;
 }
 
@@ -44,13 +43,10 @@ export const connectionStringTo = (
 const idOf = (endpoint: EventEndpoint): string => nameOf(endpoint).toLowerCase();
 
 /** The settings as if an operator had set the endpoint that was found. */
-export const settingsAt = <S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S => ({
-  ...settings,
-  hub: {
-    ...settings.hub,
-    eventsConnectionString: connectionStringTo(endpoint, hubLoginOf(settings.hub.serviceConnectionString)),
-  },
-});
+export function settingsAt<S extends Pick<Settings, 'hub'>>(settings: S, endpoint: EventEndpoint): S {
+  const eventsConnectionString = connectionStringTo(endpoint, hubLoginOf(settings.hub.serviceConnectionString));
+  return { ...settings, hub: { ...settings.hub, eventsConnectionString } };
+}
 
 /** The hub has not named its event endpoint. The message has no key. */
 export class NoEndpoint extends Error {
@@ -138,13 +134,7 @@ function signed(resource: string, { policy, key }: HubLogin): string {
   return `SharedAccessSignature sr=${name}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${encodeURIComponent(policy)}`;
 }
 
-/**
- * Takes the lease of the endpoint that the instances of a hub read, unless another instance owns a partition of the one that they have
- * read before: it may have earlier messages of the same devices (D402).
- * @param isForced takes it in any case
- * @returns whether the endpoint may be read
- */
-export type TakeEndpoint = (endpoint: EventEndpoint, isForced: boolean) => Promise<boolean>;
+export type TakeEndpoint = ReturnType<typeof createEndpointLease>;
 
 interface FoundOptions {
   /** @throws NoEndpoint */
@@ -273,14 +263,20 @@ interface EndpointLeaseOptions {
   readonly expiryMs: number;
 }
 
-export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions): TakeEndpoint {
+export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions) {
   async function isLeft(name: string): Promise<boolean> {
     const [namespace = '', eventHub = ''] = name.split('/');
     const ownerships = await ownershipsAt({ namespace, eventHub });
     return (await ownerships.look()).every(({ owner, unrenewedMs }) => owner === '' || unrenewedMs >= expiryMs);
   }
 
-  return async (endpoint, isForced) => {
+  /**
+   * Takes the lease of the endpoint that the instances of a hub read, unless another instance owns a partition of the one that they have
+   * read before: it may have earlier messages of the same devices (D402).
+   * @param isForced takes it in any case
+   * @returns whether the endpoint may be read
+   */
+  return async (endpoint: EventEndpoint, isForced: boolean): Promise<boolean> => {
     const owner = idOf(endpoint);
     const [seen] = await records.ownerships();
     if (seen?.owner === owner) return true;

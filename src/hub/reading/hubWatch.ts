@@ -1,7 +1,7 @@
 import { TooLate, within } from '../../concurrency/waiting.ts';
 import type { ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import type { Troubles } from '../../observing/log.ts';
-import type { PartitionSession, QuietTimes, SessionState } from './assignment.ts';
+import type { PartitionSession, SessionState } from './assignment.ts';
 import type { PartitionSessions } from './assignments.ts';
 import type { EventHubConnection, EventHubConnectionOptions } from './connection.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
@@ -27,7 +27,6 @@ interface Query {
   isOpen: boolean;
   /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
   answer: { readonly newest: number; readonly at: number } | undefined;
-  /** The last question has failed. */
   hasFailed: boolean;
   /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
   silentSince: number | undefined;
@@ -76,8 +75,10 @@ export function createHubWatch(
     }
   }
 
-  const isWithheld = ({ record, position, reader }: PartitionSession) =>
-    reader.quiet().eventlessMs > withheldMs && (queries.get(record.partition)?.answer?.newest ?? -1) > position();
+  const eventlessMs = ({ reader }: PartitionSession) => reader.quietMs('subscribed', 'event');
+  const newestOf = (partition: string) => queries.get(partition)?.answer?.newest ?? -1;
+  const isWithheld = (one: PartitionSession) =>
+    eventlessMs(one) > withheldMs && newestOf(one.record.partition) > one.position();
 
   /**
    * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open
@@ -85,11 +86,10 @@ export function createHubWatch(
    * answer or an event.
    */
   function isHeard(partition: string): boolean {
-    const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
-    if (reader === undefined || !reader.isHeard()) return false;
-    const { deafMs, eventlessMs } = reader.quiet();
+    const session = sessions.all().find(({ record }) => record.partition === partition);
+    if (session === undefined || !session.reader.isHeard()) return false;
     const unansweredSince = queries.get(partition)?.silentSince ?? Number.NEGATIVE_INFINITY;
-    return deafMs <= silentMs && eventlessMs <= performance.now() - unansweredSince;
+    return session.reader.quietMs('heard') <= silentMs && eventlessMs(session) <= performance.now() - unansweredSince;
   }
 
   return {
@@ -103,7 +103,7 @@ export function createHubWatch(
         const message = 'the hub has events that do not come: connecting again';
         allTroubles.raise('events that do not come', { level: 'warn', message, fields: { partitions: withheld } });
       }
-      const isIdle = reading.length > 0 && reading.every(({ reader }) => reader.quiet().eventlessMs > idleMs);
+      const isIdle = reading.length > 0 && reading.every((session) => eventlessMs(session) > idleMs);
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
@@ -126,6 +126,8 @@ export function partitionStateOf(
   const state: 'reading' | 'draining' = session.state() === 'reading' ? 'reading' : 'draining';
   const position = session.position();
   const { undoneSince, ...contents } = session.contents();
+  const rest = answer !== undefined && answer.newest <= position ? 0 : null;
+  const behind = undoneSince === undefined ? rest : (performance.now() - undoneSince) / 1000;
   return {
     ...{ partition, state, epoch },
     /** When the session began, as `performance.now()`. */
@@ -138,15 +140,9 @@ export function partitionStateOf(
      * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
      * and while all that was read is done, more is there, and its age is not known yet.
      */
-    behindSeconds: isAnswering ? behindOf(answer?.newest, undoneSince, position) : null,
+    behindSeconds: isAnswering ? behind : null,
     ...contents,
   };
-}
-
-/** @param position all events up to this sequence number are done, apart from those that `undoneSince` is about */
-function behindOf(newest: number | undefined, undoneSince: number | undefined, position: number): number | null {
-  if (undoneSince !== undefined) return (performance.now() - undoneSince) / 1000;
-  return newest !== undefined && newest <= position ? 0 : null;
 }
 
 /** See Consumer; for what cannot be read because of the checkpoint store, a text that says why. */
@@ -180,8 +176,8 @@ const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${set
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,
-  read: readonly Pick<QuietTimes, 'unansweredMs'>[],
+  unansweredMs: readonly number[],
 ): number {
-  if (read.length === 0) return now - answeredAt;
-  return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));
+  if (unansweredMs.length === 0) return now - answeredAt;
+  return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...unansweredMs);
 }

@@ -53,10 +53,12 @@ export function createLeases(store: CheckpointStore, me: string, answerMs: numbe
       };
       const seen = records.map((record): SeenLease => {
         const last = before?.get(record.partition);
+        const isSame = (...names: readonly (keyof Lease)[]) => names.every((name) => last?.[name] === record[name]);
+        const [isSameLease, isSameWish] = [isSame('owner', 'epoch', 'renewedAt'), isSame('wantedBy', 'wantedSince')];
         return {
           ...record,
-          unrenewedMs: isSameLease(last, record) ? last.unrenewedMs + countedMs : changedMs(record.renewedAt),
-          wantedMs: isSameWish(last, record) ? last.wantedMs + countedMs : changedMs(record.wantedSince),
+          unrenewedMs: last && isSameLease ? last.unrenewedMs + countedMs : changedMs(record.renewedAt),
+          wantedMs: last && isSameWish ? last.wantedMs + countedMs : changedMs(record.wantedSince),
         };
       });
       known = new Map(seen.map((record) => [record.partition, record]));
@@ -85,9 +87,3 @@ export function createLeases(store: CheckpointStore, me: string, answerMs: numbe
     },
   };
 }
-
-const isSameLease = (last: SeenLease | undefined, { owner, epoch, renewedAt }: Lease): last is SeenLease =>
-  last?.owner === owner && last.epoch === epoch && last.renewedAt === renewedAt;
-
-const isSameWish = (last: SeenLease | undefined, { wantedBy, wantedSince }: Lease): last is SeenLease =>
-  last?.wantedBy === wantedBy && last.wantedSince === wantedSince;

@@ -25,8 +25,7 @@ export function createReadingTroubles(
     const diagnosis = known.get(place);
     if (diagnosis === undefined) return;
     known.delete(place);
-    if (sharing(diagnosis.cause).length > 0) return;
-    troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
+    if (sharing(diagnosis.cause).length === 0) troubles.clear(sourceOf(diagnosis), 'the hub can be read again');
   }
 
   return {

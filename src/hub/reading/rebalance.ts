@@ -24,13 +24,9 @@ export interface LastRound {
   readonly storeTrouble: StoreDiagnosis | undefined;
 }
 
-export interface RoundLimits {
-  readonly roundMs: number;
-  readonly balance: BalanceLimits;
-}
+export type RoundLimits = { readonly roundMs: number; readonly balance: BalanceLimits };
 
 interface RoundsOptions extends RoundLimits {
-  /** Names this instance. */
   readonly me: string;
   readonly partitionIds: PartitionIds;
   readonly ownerships: Leases;
@@ -81,9 +77,7 @@ export function createRounds(options: RoundsOptions) {
       ...deleted.map(({ record }) => ownerships.restore(record)),
       ...decision.withdraw.map(ownerships.withdraw),
     ]);
-    const renewed = changes
-      .slice(0, decision.renew.length)
-      .map((one) => (one.status === 'fulfilled' ? one.value : undefined));
+    const renewed = changes.slice(0, own.length).map((one) => (one.status === 'fulfilled' ? one.value : undefined));
     // Limited: the next round must come in time to renew.
     const openings = await within(
       Promise.allSettled([

@@ -18,19 +18,15 @@ export type StartPosition = 'earliest' | 'latest';
 interface StartPositionOptions {
   readonly store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeCheckpoint'>;
   readonly extentOf: (partition: string) => Promise<Extent>;
-  /** The ids of all partitions of the hub. */
   readonly partitionIds: () => readonly string[];
   readonly startPosition: StartPosition;
   readonly checkCheckpoint: ReturnType<typeof createForeignCheckpointCheck>;
-  /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
 }
 
 /**
  * The position after which to read an owned partition, with its crash record; undefined when another instance owns it by now.
- * @throws UnreadableCheckpoint
- * @throws ForeignCheckpoint
- * @throws OldInformation
+ * @throws UnreadableCheckpoint, ForeignCheckpoint, OldInformation
  */
 export async function startPositionOf(record: Lease, options: StartPositionOptions): Promise<Checkpoint | undefined> {
   const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
@@ -53,7 +49,6 @@ export async function startPositionOf(record: Lease, options: StartPositionOptio
   return crashRecord === before || (await store.writeCheckpoint(record, marked)) ? marked : undefined;
 }
 
-/** For a partition without a checkpoint. */
 async function startOf(record: Lease, extent: Extent, options: StartPositionOptions): Promise<Checkpoint | undefined> {
   const { store, partitionIds } = options;
   // A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195).
@@ -92,10 +87,7 @@ export function createForeignCheckpointCheck() {
   /** Partitions whose checkpoint was beyond the hub's newest event: how often in a row, and since when. */
   const beyond = new Map<string, { readings: number; since: number; last: number }>();
 
-  /**
-   * @throws ForeignCheckpoint
-   * @throws OldInformation
-   */
+  /** @throws ForeignCheckpoint, OldInformation */
   return (partition: string, sequenceNumber: number, newest: number): void => {
     const now = performance.now();
     const before = beyond.get(partition);

@@ -1,6 +1,6 @@
 import { within } from '../../concurrency/waiting.ts';
 import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
-import type { Log, Troubles } from '../../observing/log.ts';
+import type { Troubles } from '../../observing/log.ts';
 import type { Meter } from '../../observing/metrics.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
@@ -9,7 +9,7 @@ import type { Client } from '../serviceSdk.ts';
 import { createSender } from './sender.ts';
 import { type SendRefusal, unreachable } from './sendFailure.ts';
 import { createRateLimit, createSendQueue } from './sendQueue.ts';
-import { openServiceClient, type ServiceClient } from './serviceClient.ts';
+import { type ClientOptions, openServiceClient, type ServiceClient } from './serviceClient.ts';
 
 export type Replies = ReturnType<typeof createReplies>;
 
@@ -20,7 +20,6 @@ interface ReplyOptions extends Omit<ConnectionOptions, 'answerWithinMs'> {
   readonly meter?: Meter | undefined;
 }
 
-/** The connection and the sender for replies. */
 export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoint }: ReplyOptions) {
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
   const connection = createServiceConnection({ ...endpoint, answerWithinMs });
@@ -34,7 +33,6 @@ export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoi
     sender,
     /** For an operator: why replies can't be sent at this moment; empty when they can. */
     missing: (): string[] => (connection.isOpen() ? [] : ['the hub’s service endpoint']),
-    /** Ends all waiting, then closes the connection. */
     async close() {
       sender.stop();
       await connection.close();
@@ -42,16 +40,13 @@ export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoi
   };
 }
 
-interface ConnectionOptions {
+interface ConnectionOptions extends Pick<ClientOptions, 'answerWithinMs' | 'log'> {
   /** A client that is not open yet. */
   readonly newClient: () => Client;
-  /** How long the hub may take to connect, and to settle one reply. */
-  readonly answerWithinMs: number;
   /** How the clients get in, for what the log says; default a connection string. */
   readonly isByIdentity?: boolean | undefined;
   /** The hub refuses the key. */
   readonly refused?: (() => void) | undefined;
-  readonly log: Log;
   readonly troubles: Troubles;
 }
 
@@ -111,11 +106,8 @@ export function createServiceConnection(options: ConnectionOptions) {
       await client.connected();
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
-      if (current === client)
-        troubles.raise(source, {
-          ...{ level: 'warn', message, still: () => ({}) },
-          diagnosis: diagnoseService(error, isByIdentity),
-        });
+      const diagnosis = diagnoseService(error, isByIdentity);
+      if (current === client) troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
       lose(client);
       if (isRefusal(error)) refused?.();
       return false;

@@ -31,7 +31,6 @@ interface SenderOptions {
   readonly random?: () => number;
 }
 
-/** A reply that is not settled. */
 interface OpenReply {
   readonly reply: Reply;
   /** When aborted, its session has ended. */

@@ -6,7 +6,7 @@ import { isTokenEnding, noRetry } from '../serviceSdk.ts';
 import { createSendBytes } from './sendBytes.ts';
 import { type SendRefusal, sendRefusalOf, unreachable } from './sendFailure.ts';
 
-interface Options {
+export interface ClientOptions {
   readonly client: Client;
   /** How long the hub may take to connect, and to settle one reply. */
   readonly answerWithinMs: number;
@@ -25,7 +25,7 @@ const linkWithinMs = 2_000;
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
 /** One client of the hub's service endpoint, used for one connection. */
-export function openServiceClient({ client, answerWithinMs, onEnd, log }: Options) {
+export function openServiceClient({ client, answerWithinMs, onEnd, log }: ClientOptions) {
   let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
   let isAttached = false;
@@ -50,8 +50,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
   async function close() {
     if (isClosed) return;
     isClosed = true;
-    const atFailure = (error: unknown) => log.debug({ err: error }, 'a retired hub connection did not close cleanly');
-    await client.close().catch(atFailure);
+    await client.close().catch((err) => log.debug({ err }, 'a retired hub connection did not close cleanly'));
   }
 
   async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {
@@ -71,10 +70,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
   }
 
   return {
-    /**
-     * Resolves when connected; the SDK's client alone would retry silently for minutes (SDK trap).
-     * @throws TooLate, or the error of the SDK's client
-     */
+    /** The SDK's client alone would retry silently for minutes (SDK trap). @throws TooLate, or the error of the SDK's client */
     async connected() {
       await within(opened, answerWithinMs);
       if (!isOpen) usedAt = performance.now();
@@ -97,10 +93,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
     isOpen: () => isOpen,
     /** Whether it must be replaced because of its age, or of its unsettled sends. */
     isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan || isTokenEnding(client),
-    /**
-     * `good` when the hub has settled a send; `refused` when it has only answered that it is busy, which is also how it
-     * refuses the link.
-     */
+    /** `good` when the hub has settled a send; `refused` when it has only said that it is busy, as when it refuses the link. */
     use: () => use,
     /** For how long it has had nothing to do since it was connected; 0 while a send is not settled. */
     idleForMs: () => (pendingSends.span() > 0 ? 0 : Math.max(0, performance.now() - usedAt)),
@@ -115,9 +108,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Option
 
 const looksInTime = 8;
 
-interface PendingSendsOptions {
-  /** How long the hub may take, from when it settled an earlier send. */
-  readonly answerWithinMs: number;
+interface PendingSendsOptions extends Pick<ClientOptions, 'answerWithinMs'> {
   /** No send was settled for twice that time. */
   onSilence(): void;
   /** No caller of `follow` waits any more. */
@@ -187,7 +178,6 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
       for (const { number } of unsettled) return sent - number;
       return 0;
     },
-    /** Whether a caller of `follow` still waits. */
     areAwaited: () => awaited > 0,
     /** Resolves all as `unanswered`. */
     expire() {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { BoundBackends } from '../../backends/backends.ts';
-import { type CardLimits, done, event } from '../../card/card.ts';
+import { done, event } from '../../card/card.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
 import { configurationNews, noNews, requestedNotifications } from '../../objectModel/notifications.ts';
 import { linkParent } from '../../objectModel/parent.ts';
@@ -44,41 +43,22 @@ export const deviceCreated = event('Svc.Device.Created', {
 
   async handle({ envelope, headers, body, json, redelivered }, backends, limits) {
     const { objectId, model = defaultModel } = subjectOf(headers, body);
-    const identity = {
-      objectId,
-      model,
-      type: parseTypeRef(body.type),
-      derivedId: objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined,
-    };
+    const derived = objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined;
+    const identity = { objectId, model, type: parseTypeRef(body.type), derivedId: derived };
     const registration = { generation: 'V1', owner: headers.owner, identity, body: json, redelivered } as const;
     const registered = await createOrUpdate(registration, backends, limits);
-    const failure = body.parent && (await failureToLink(registered, body.parent, backends, limits));
+    // A failed parent reference fails the request, although the model exists (A9).
+    const failure = body.parent && (await linkParent(registered, body.parent, backends, limits).catch(rejectionIn));
     const configuration = failure ? noNews : await configurationNews(registered, backends);
-    const notification = requestedNotifications(registered, registered.text, envelope);
-    return done(
-      { relatedModels: registered.relatedModels },
-      {
-        properties: failure ? {} : { objectId: registered.objectId, model },
-        notifications: [notification, ...configuration.notifications],
-        remarks: configuration.remarks,
-        failure,
-      },
-    );
+    const requested = requestedNotifications(registered, registered.text, envelope);
+    const notifications = [requested, ...configuration.notifications];
+    const properties = failure ? {} : { objectId: registered.objectId, model };
+    const { remarks } = configuration;
+    return done({ relatedModels: registered.relatedModels }, { properties, notifications, remarks, failure });
   },
 });
 
-/** A failed parent reference fails the request, although the model exists (A9). */
-async function failureToLink(
-  child: { objectId: string; model: string },
-  { objectId, reference }: z.infer<typeof parent>,
-  backends: BoundBackends,
-  limits: CardLimits,
-): Promise<Rejection | undefined> {
-  try {
-    await linkParent(child, { objectId, name: reference }, backends, limits);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Rejection) return error;
-    throw error;
-  }
+function rejectionIn(error: unknown): Rejection {
+  if (error instanceof Rejection) return error;
+  throw error;
 }

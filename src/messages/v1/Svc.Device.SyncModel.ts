@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
-import { bytesBeforeRoom, collect } from '../../objectModel/collect.ts';
+import { bytesBeforeRoom, type Collection, collect } from '../../objectModel/collect.ts';
 import { requestedNotifications } from '../../objectModel/notifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
-import { echoSubject, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { echoSubject, type Named, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] count as absent
 const flag = z
@@ -30,10 +30,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
   needs: ['informationModel'],
   keeps: bytesBeforeRoom,
-  acknowledged: {
-    success: { properties: { objectId: guid, model: modelId } },
-    failure: { properties: subjectFields },
-  },
+  acknowledged: { success: { properties: { objectId: guid, model: modelId } }, failure: { properties: subjectFields } },
   crossChecks: (headers, body, hasShape) => [
     ...subjectDisagreements(headers, body),
     ...unnamed(headers, body, hasShape),
@@ -44,31 +41,19 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   async handle({ envelope, headers, body, room }, backends, limits) {
     const { objectId = '', model = '' } = subjectOf(headers, body); // neither is missing
     const { models, missing } = await collect({ ...body, objectId, model }, limits, backends, room);
-    return done(
-      {},
-      {
-        notifications: models.map((one) => requestedNotifications({ ...one, created: false }, one.text, envelope)),
-        mustDeliver: true,
-        remarks: missing,
-      },
-    );
+    const asRequested = (one: (typeof models)[number]) =>
+      requestedNotifications({ ...one, created: false }, one.text, envelope);
+    return done({}, { notifications: models.map(asRequested), mustDeliver: true, remarks: missing });
   },
 });
 
-type Subjects = Parameters<typeof subjectOf>;
-
-function unnamed(...[headers, body, hasShape]: [...Subjects, hasShape: (name: string) => boolean]): string[] {
+function unnamed(headers: Named, body: Named, hasShape: (name: string) => boolean): string[] {
   const subject = subjectOf(headers, body);
   const names = (['objectId', 'model'] as const).filter((name) => subject[name] === undefined && hasShape(name));
   return names.length === 0 ? [] : [`${names.join(' and ')} must be given, as property or in the body`];
 }
 
-interface Options {
-  readonly hierarchical?: boolean;
-  readonly contained?: boolean;
-  readonly recursive?: boolean;
-  readonly references?: ReadonlySet<string>;
-}
+type Options = Partial<Omit<Collection, 'objectId' | 'model'>>;
 
 function contradictions({ hierarchical, contained, recursive, references }: Options): string[] {
   const given = Object.entries({ hierarchical, contained, recursive, references: references && references.size > 0 });

@@ -1,4 +1,3 @@
-import type { Echo } from '../../card/card.ts';
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
 
 /** Schema members for properties. */
@@ -7,7 +6,7 @@ export const subjectFields = { objectId: guid.optional(), model: modelId.optiona
 /** Schema members for bodies. `null` counts as an absent `objectId` (A1). */
 export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) };
 
-type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
+export type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 
 /** Faults: properties and body disagree. */
 export function subjectDisagreements(headers: Named, body: Named): string[] {
@@ -30,11 +29,7 @@ export const subjectOf = (headers: Named, body: Named) => ({
  * @param body undefined when it was not read, or could not be: then it may have named another model than the default
  * @param otherwise the model of a request without one
  */
-export function echoSubject(
-  properties: Named,
-  body: unknown,
-  otherwise?: string,
-): Echo & { properties: Record<string, string> } {
+export function echoSubject(properties: Named, body: unknown, otherwise?: string) {
   const named = Object(body) as Record<string, unknown>;
   const objectId = [properties.objectId, named['objectId']].find(isGuid);
   const inBody = body === undefined ? undefined : (named['model'] ?? otherwise);

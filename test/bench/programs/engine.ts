@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition } from '../../../src/engine/partition.ts';
-import { knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
+import { createRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
@@ -80,7 +80,7 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
   const partition = createPartition({
     budget: createBudget({ maxMessages: inFlight, maxBytes: 64 * 1024 * 1024 }),
     backlog: createBacklog({ maxMessages: 2 * work.length, maxBytes: 1024 ** 3 }),
-    redeliveryHorizon: knownRedeliveryHorizon(-1),
+    redeliveryHorizon: createRedeliveryHorizon(-1),
     progress: undefined,
     limits: { everyMessages: 100, everyMs: 5_000 },
     costOf: () => body.length,

@@ -4,7 +4,7 @@ import { startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { timing } from '../../../src/settings/constants.ts';
 import { idOf, print } from '../../../src/stores/deadLetter.ts';
-import { createBlobs } from '../../../src/stores/letterBlobs.ts';
+import { createBlobs } from '../../../src/stores/labelledBlobs.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
 import { figure, type Row, ratios, row } from '../figures.ts';

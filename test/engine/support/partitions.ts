@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type PartitionOptions } from '../../../src/engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { MessageContext } from '../../../src/engine/work.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
@@ -16,7 +16,7 @@ export const usual = {
     return backlogOf(1e6);
   },
   progress: undefined,
-  redeliveryHorizon: knownRedeliveryHorizon(-1),
+  redeliveryHorizon: createRedeliveryHorizon(-1),
   costOf: bodyBytes,
   checkpoint: async () => true,
   limits,

@@ -3,7 +3,7 @@ import { createSemaphore, type Semaphore } from '../../../src/backends/bulkhead.
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../../src/engine/quarantine.ts';
 import { createForeignCheckpointCheck, startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/observing/log.ts';
@@ -120,7 +120,7 @@ export async function runToTheEnd(given: Given) {
         ...usual,
         budget: createBudget({ maxMessages: mostMessages, maxBytes: 1e6 }, overall),
         progress,
-        redeliveryHorizon: knownRedeliveryHorizon(newest),
+        redeliveryHorizon: createRedeliveryHorizon(newest),
         receivedMessageOf: (event) => ({ event, deviceId: deviceOf(event) }),
         dispatch({ event, deviceId }, { charge, begins, ended, parkUnexecuted, nextMayBegin }) {
           const name = nameOf(event);

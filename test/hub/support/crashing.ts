@@ -6,7 +6,7 @@ import { type Backends as Sandbox, startBackends } from '../../../sandbox/backen
 import { createTransport } from '../../../src/backends/transport.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition } from '../../../src/engine/partition.ts';
-import { type Checkpoint, knownRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
+import { type Checkpoint, createRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { StoredLetter } from '../../../src/operations/deadLetterCommands.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
@@ -100,7 +100,7 @@ function startCrashing(sandbox: Sandbox, directory: string) {
       backlog: createBacklog(backlogLimits),
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
       progress: remains.progress,
-      redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
+      redeliveryHorizon: createRedeliveryHorizon(redeliveryHorizon),
       costOf: bodyBytes,
       receivedMessageOf,
       dispatch,

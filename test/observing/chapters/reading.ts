@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { createQuarantine, createTurnstile } from '../../../src/engine/quarantine.ts';
-import { createGapReports } from '../../../src/hub/reading/gaps.ts';
+import { createGapReports } from '../../../src/hub/reading/assignment.ts';
 import type { Meter, MeterWithReadings } from '../../../src/observing/metrics.ts';
 import { limits } from '../../engine/support/partitions.ts';
 import { openSessions } from '../../hub/support/assignments.ts';
