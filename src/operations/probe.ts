@@ -1,4 +1,4 @@
-import { type Finding, ok } from '@device-messaging/telemetry/check.ts';
+import { away, type Found, fault, type Said } from '@device-messaging/telemetry/check.ts';
 import { isLasting, ownLimitOf, todoOf } from '../observing/diagnosis.ts';
 import type { Openers } from './openers.ts';
 
@@ -7,22 +7,9 @@ export interface Probe<S> {
   /** Of its line; docs/operations.md says what each tries. */
   readonly name: string;
   applies?(settings: S): boolean;
-  /** @returns what is well, in words, or what is not, by the table of diagnoses. @throws an error of the probe itself */
-  attempt(open: Openers, settings: S): Promise<string | Found | readonly (string | Found)[]>;
+  /** @returns by the table of diagnoses. @throws an error of the probe itself */
+  attempt(open: Openers, settings: S): Promise<Said>;
 }
-
-/** Of the probe, unless it says of what. */
-export type Found = Omit<Finding, 'what'> & { readonly what?: string };
-
-export async function findingsOf<S>(probe: Probe<S>, open: Openers, settings: S): Promise<Finding[]> {
-  const what = probe.name;
-  const found = await probe.attempt(open, settings);
-  return [found].flat().map((one) => (typeof one === 'string' ? ok(what, one) : { what, ...one }));
-}
-
-export const doubt = (found: string, todo: string): Found => ({ mark: 'warning', found, todo });
-export const fault = (found: string, todo: string): Found => ({ mark: 'failure', found, todo });
-export const away = (found: string, todo: string): Found => ({ ...fault(found, todo), isOutage: true });
 
 /** What a failure means for an operator. */
 interface Meaning {

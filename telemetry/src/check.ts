@@ -1,4 +1,3 @@
-import { type ProxyFailure, proxyAdvice } from './outbound.ts';
 import { printable } from './text.ts';
 
 /** What a check has found about one thing. */
@@ -14,40 +13,23 @@ export interface Finding {
   readonly isOutage?: boolean;
 }
 
-export type Mark = 'ok' | 'warning' | 'failure';
+type Mark = 'ok' | 'warning' | 'failure';
 
-export const ok = (what: string, found: string): Finding => ({ what, mark: 'ok', found });
+/** Of the check, unless it says of what. */
+export type Found = Omit<Finding, 'what'> & { readonly what?: string };
 
-export const warning = (what: string, found: string, todo: string): Finding => ({
-  what,
-  mark: 'warning',
-  found,
-  todo,
-});
+/** What is well, in words, or what is not. */
+export type Said = string | Found | readonly (string | Found)[];
 
-export const failure = (what: string, found: string, todo: string): Finding => ({
-  what,
-  mark: 'failure',
-  found,
-  todo,
-});
-
-export const outage = (what: string, found: string, todo: string): Finding => ({
-  ...failure(what, found, todo),
-  isOutage: true,
-});
-
-/** A proxy that refuses does so until its rules change, or the credentials. */
-export function proxyFinding(what: string, where: string, { code, message }: ProxyFailure): Finding {
-  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
-  return (isRefusal ? failure : outage)(what, `${where}: ${message}`, proxyAdvice[code]);
-}
+const marked = (mark: Mark) => (found: string, todo: string) => ({ mark, found, todo });
+export const doubt = marked('warning');
+export const fault = marked('failure');
+export const away = (found: string, todo: string): Found => ({ ...fault(found, todo), isOutage: true });
 
 /** Looks at one thing and changes nothing that lasts (D375). */
 export interface Check {
-  /** For the line when it does not end. */
   readonly what: string;
-  look(): Promise<readonly Finding[]>;
+  look(): Promise<Said>;
 }
 
 /** The longest that one check may take. */
@@ -60,28 +42,20 @@ export async function* runChecks(checks: readonly Check[], limitMs = checkMs): A
 }
 
 async function findingsOf({ what, look }: Check, limitMs: number): Promise<readonly Finding[]> {
-  const late = outage(what, `no answer within ${limitMs / 1000} s`, 'look at the network between, or wait');
+  const late = away(`no answer within ${limitMs / 1000} s`, 'look at the network between, or wait');
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<readonly Finding[]>((resolve) => {
-    timer = setTimeout(resolve, limitMs, [late]);
+  const limit = new Promise<Said>((resolve) => {
+    timer = setTimeout(resolve, limitMs, late);
   });
-  try {
-    return await Promise.race([look(), limit]);
-  } catch (error) {
-    return [failure(what, error instanceof Error ? error.message : String(error), 'this check has failed itself')];
-  } finally {
-    clearTimeout(timer);
-  }
+  const failed = (error: unknown) =>
+    fault(error instanceof Error ? error.message : String(error), 'this check has failed itself');
+  return findingsIn(what, await Promise.race([look().catch(failed), limit]).finally(() => clearTimeout(timer)));
 }
+
+export const findingsIn = (what: string, said: Said): readonly Finding[] =>
+  [said].flat().map((one) => (typeof one === 'string' ? { what, mark: 'ok', found: one } : { what, ...one }));
 
 const signs: Readonly<Record<Mark, string>> = { ok: '✓', warning: '!', failure: '✗' };
-
-/** What a check of a deployment says at its end. */
-export interface Report {
-  add(finding: Finding): void;
-  /** Writes the end. Returns the exit code: 0 when all is well, 1 after a failure, 2 when there are only warnings (D375). */
-  end(): number;
-}
 
 interface ReportOptions {
   /** One JSON document at the end instead of a line for each finding. */
@@ -95,29 +69,28 @@ interface ReportOptions {
   readonly now: () => number;
 }
 
-export function createReport({ isJson, isInit, cover, write, now }: ReportOptions): Report {
+/** What a check of a deployment says. */
+export function createReport({ isJson, isInit, cover, write, now }: ReportOptions) {
   const began = now();
   const findings: Finding[] = [];
-
   const shown = (text: string) => printable(cover(text));
 
   return {
-    add({ isOutage = false, ...given }) {
+    add({ isOutage = false, ...given }: Finding) {
       const mark = isInit && isOutage ? 'warning' : given.mark;
       const finding = { ...given, mark, found: shown(given.found), ...(given.todo && { todo: shown(given.todo) }) };
       findings.push(finding);
       if (!isJson) write(`${lineOf(finding)}\n`);
     },
-    end() {
+    /** Writes the end. Returns the exit code: 0 when all is well, 1 after a failure, 2 when there are only warnings (D375). */
+    end(): number {
       const count = (of: Mark) => findings.filter(({ mark }) => mark === of).length;
       const seconds = ((now() - began) / 1000).toFixed(1);
-      const code = count('failure') > 0 ? 1 : count('warning') > 0 && !isInit ? 2 : 0;
-      if (isJson) write(`${JSON.stringify({ exitCode: code, seconds: Number(seconds), findings }, null, 1)}\n`);
-      else
-        write(
-          `${(['ok', 'warning', 'failure'] as const).map((mark) => `${count(mark)} ${signs[mark]}`).join('  ')}  in ${seconds} s\n`,
-        );
-      return code;
+      const exitCode = count('failure') > 0 ? 1 : count('warning') > 0 && !isInit ? 2 : 0;
+      const counts = (['ok', 'warning', 'failure'] as const).map((mark) => `${count(mark)} ${signs[mark]}`);
+      if (isJson) write(`${JSON.stringify({ exitCode, seconds: Number(seconds), findings }, null, 1)}\n`);
+      else write(`${counts.join('  ')}  in ${seconds} s\n`);
+      return exitCode;
     },
   };
 }
