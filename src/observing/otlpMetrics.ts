@@ -1,4 +1,4 @@
-import type { Declaration, Reading, Series } from '@device-messaging/telemetry/meter.ts';
+import { attributesOf, type Reading, type Series } from '@device-messaging/telemetry/meter.ts';
 import { type HrTime, ValueType } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { emptyResource, type Resource } from '@opentelemetry/resources';
@@ -85,7 +85,9 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const series = [...read()];
   if (series.length === 0) return [];
   const points = <V>(numberOf: (one: Readonly<Series>) => V): DataPoint<V>[] =>
-    series.map((one) => ({ ...times, attributes: attributesOf(declaration, one.values), value: numberOf(one) }));
+    series.map((one) => {
+      return { ...times, attributes: Object.fromEntries(attributesOf(declaration, one)), value: numberOf(one) };
+    });
   const common = {
     descriptor: { name, description, unit, valueType },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
@@ -102,15 +104,6 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const dataPoints = points(({ sum }) => sum);
   if (kind === 'gauge') return [{ ...common, dataPointType: DataPointType.GAUGE, dataPoints }];
   return [{ ...common, dataPointType: DataPointType.SUM, isMonotonic: kind === 'counter', dataPoints }];
-}
-
-function attributesOf({ attributes, constants }: Declaration, values: readonly string[]): Record<string, string> {
-  const own: Record<string, string> = { ...constants };
-  for (const [index, { key }] of attributes.entries()) {
-    const value = values[index] ?? '';
-    if (value !== '') own[key] = value;
-  }
-  return own;
 }
 
 const hrTimeOf = (ms: number): HrTime => [Math.floor(ms / 1000), (ms % 1000) * 1e6];

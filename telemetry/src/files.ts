@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Files, each with what was known of it just before it was read. */
+/** By path, what was known of the file just before it was read. */
 export type Stamps = Map<string, string>;
 
 /** Changes with each change of the file, also when a link to it, or above it, leads to another file. */
@@ -13,21 +13,14 @@ export async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** The present stamps of these files. */
 export async function stampsNow(paths: Iterable<string>): Promise<Stamps> {
-  const now = [...paths].map(async (path) => [path, await stampOf(path)] as const);
-  return new Map(await Promise.all(now));
+  return new Map(await Promise.all(Array.from(paths, async (path) => [path, await stampOf(path)] as const)));
 }
 
 export const areSame = (some: Stamps, others: Stamps | undefined): boolean =>
   some.size === others?.size && [...some].every(([path, stamp]) => others.get(path) === stamp);
 
-/** Looks at files from time to time. */
-export interface FileWatch {
-  /** One look at the files. */
-  look(): Promise<void>;
-  close(): void;
-}
+export type FileWatch = ReturnType<typeof watchFiles>;
 
 interface WatchOptions {
   /** The files, as they were when they were read. */
@@ -42,7 +35,7 @@ interface WatchOptions {
  * Tells of files that have changed and were the same at two looks: a file that is being written is left alone. It looks,
  * because notifications of the file system do not come from every volume (D212, D396).
  */
-export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions): FileWatch {
+export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions) {
   let stamps = first;
   let changed: Stamps | undefined;
   let isClosed = false;
@@ -63,6 +56,7 @@ export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions): 
   }
 
   return {
+    /** One look at the files. */
     look,
     close() {
       isClosed = true;

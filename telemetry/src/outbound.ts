@@ -6,19 +6,18 @@ import { Agent, type AgentConnectOpts } from 'agent-base';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { createProxies, inUrl, type Proxies, type ProxyVariables } from './proxies.ts';
 
-/** What has kept the proxy from leading to an address. */
-export type ProxyFault = 'EPROXYAUTH' | 'EPROXYREFUSED' | 'EPROXYSILENT' | 'EPROXYDOWN';
-
 const compareProxy = 'compare HTTPS_PROXY with the proxy, or wait until it is back';
 
-/** What an operator can do about it. */
-export const proxyAdvice: Readonly<Record<ProxyFault, string>> = {
+/** What an operator can do, by what has kept the proxy from leading to an address. */
+export const proxyAdvice = {
   EPROXYAUTH:
     'the proxy asks for credentials: put those that it accepts into HTTPS_PROXY, as http://user:password@proxy:3128',
   EPROXYREFUSED: 'have the proxy allow CONNECT to this address, or name the host in NO_PROXY',
   EPROXYSILENT: compareProxy,
   EPROXYDOWN: compareProxy,
 };
+
+type ProxyFault = keyof typeof proxyAdvice;
 
 export const isProxyFault = (code: string): code is ProxyFault => Object.hasOwn(proxyAdvice, code);
 
@@ -89,10 +88,8 @@ export class Tunnel extends HttpsProxyAgent<string> {
   }
 }
 
-/*
- * The proxies are those of the process, as its routes are those of the machine: set in one place, asked by every client
- * (D406). A client that nobody has thought of would otherwise go its own way.
- */
+// The proxies are those of the process, as its routes are those of the machine: set in one place, asked by every client
+// (D406). A client that nobody has thought of would otherwise go its own way.
 
 let proxies: Proxies = { of: () => undefined };
 const tunnels = new Map<string, Tunnel>();
@@ -107,9 +104,9 @@ export function useProxies(variables: ProxyVariables): void {
 export function tunnelTo(address: URL): Tunnel | undefined {
   const proxy = proxies.of(address);
   if (proxy === undefined) return undefined;
-  const known = tunnels.get(proxy.href) ?? new Tunnel(proxy);
-  tunnels.set(proxy.href, known);
-  return known;
+  const tunnel = tunnels.get(proxy.href) ?? new Tunnel(proxy);
+  tunnels.set(proxy.href, tunnel);
+  return tunnel;
 }
 
 /** Leads each request to its proxy, or directly; the connections are those of the agents behind it. */
