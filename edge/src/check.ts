@@ -47,7 +47,7 @@ export async function checkEdge(
   write: (text: string) => void,
 ): Promise<number> {
   let cover = (text: string) => text;
-  const report = createReport({ ...options, cover: (text) => cover(text), write, now: () => performance.now() });
+  const report = createReport({ ...options, cover: (text) => cover(text), write });
   try {
     const configuration = await readConfiguration(file);
     useNetwork(configuration, process.env);

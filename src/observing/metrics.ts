@@ -7,7 +7,6 @@ import {
   histogram,
   type Meter as MeterOf,
   type MeterWithReadings as MeterWithReadingsOf,
-  noMeter as noMeterOf,
   open,
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
@@ -176,7 +175,7 @@ export const createMeter = (names: readonly MetricName[] = namesIn.service): Met
   createMeterOf(metrics, names);
 
 /** Records nothing. */
-export const noMeter: Meter = noMeterOf;
+export const noMeter: Meter = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
 
 /** The metrics of a program, and the ways out of it. */
 export interface Metrics {
@@ -225,12 +224,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
     return sendToCollector(report, await resourceOf(program), wanted, exported);
   }
 
-  async function openExposition() {
-    const { attributes } = await resourceOf(program);
-    const texts = Object.entries(attributes).map(([key, value]) => [key, String(value)]);
-    return createExposition(meter, Object.fromEntries(texts));
-  }
-
+  const openExposition = async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes));
   const sending = startSending().catch(failed);
   return {
     meter,
@@ -246,6 +240,21 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
       stopObserving();
     },
   };
+}
+
+/**
+ * Attributes by the labels that OpenTelemetry makes of any keys, as operators may choose them: no digit first, and the values of keys that become
+ * the same are joined, in the order of the keys.
+ */
+export function labelsOf(attributes: object): Record<string, string> {
+  const keys = new Map<string, string[]>();
+  for (const key of Object.keys(attributes)) {
+    const label = key.replaceAll(/\W/g, '_').replace(/^(?=\d)/, 'key_');
+    keys.set(label, [...(keys.get(label) ?? []), key].sort());
+  }
+  return Object.fromEntries(
+    Array.from(keys, ([label, same]) => [label, same.map((key) => Reflect.get(attributes, key)).join(';')]),
+  );
 }
 
 /** Counts since the start, for the last line of the log. */

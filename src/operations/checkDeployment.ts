@@ -77,7 +77,7 @@ export async function checkDeployment(
   if (settings && 'transport' in settings.hub) await useHubTransport(settings.hub);
   const secrets = piecesOf(settings ? secretsOf(settings) : []);
   const report = createReport({
-    ...{ isJson: values.json, isInit: values.init, write, now: () => performance.now() },
+    ...{ isJson: values.json, isInit: values.init, write },
     cover(text) {
       const covered = new Uint8Array(text.length);
       coverSecrets(text, secrets, covered);

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createProxies, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
+import { createProxyOf, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
 import { accountOf, isNowhere, partOf, proxiesIn } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
 import { type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
@@ -108,8 +108,8 @@ function isBehindProxy(network: Settings['network']): (address: URL) => boolean 
   const variables = proxiesIn(network);
   if ([variables.https, variables.http].some((text) => text !== '' && proxyProblem(text) !== undefined))
     return () => false;
-  const proxies = createProxies(variables);
-  return (address) => proxies.of(address) !== undefined;
+  const proxyOf = createProxyOf(variables);
+  return (address) => proxyOf(address) !== undefined;
 }
 
 /** Backends without a scope of their own share a token. */

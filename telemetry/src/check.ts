@@ -27,16 +27,13 @@ export const fault = marked('failure');
 export const away = (found: string, todo: string): Found => ({ ...fault(found, todo), isOutage: true });
 
 /** Looks at one thing and changes nothing that lasts (D375). */
-export interface Check {
-  readonly what: string;
-  look(): Promise<Said>;
-}
+type Check = { readonly what: string; look(): Promise<Said> };
 
-/** The longest that one check may take. */
-const checkMs = 20_000;
-
-/** Runs checks together. Yields what they find in their order. */
-export async function* runChecks(checks: readonly Check[], limitMs = checkMs): AsyncGenerator<Finding> {
+/**
+ * Runs checks together. Yields what they find in their order.
+ * @param limitMs the longest that one may take
+ */
+export async function* runChecks(checks: readonly Check[], limitMs = 20_000): AsyncGenerator<Finding> {
   const running = checks.map((check) => findingsOf(check, limitMs));
   for (const findings of running) yield* await findings;
 }
@@ -65,13 +62,10 @@ interface ReportOptions {
   /** Takes secrets out of a text: answers of other machines may quote what was sent. */
   readonly cover: (text: string) => string;
   readonly write: (text: string) => void;
-  /** Now, as `performance.now()`. */
-  readonly now: () => number;
 }
 
-/** What a check of a deployment says. */
-export function createReport({ isJson, isInit, cover, write, now }: ReportOptions) {
-  const began = now();
+export function createReport({ isJson, isInit, cover, write }: ReportOptions) {
+  const began = performance.now();
   const findings: Finding[] = [];
   const shown = (text: string) => printable(cover(text));
 
@@ -85,7 +79,7 @@ export function createReport({ isJson, isInit, cover, write, now }: ReportOption
     /** Writes the end. Returns the exit code: 0 when all is well, 1 after a failure, 2 when there are only warnings (D375). */
     end(): number {
       const count = (of: Mark) => findings.filter(({ mark }) => mark === of).length;
-      const seconds = ((now() - began) / 1000).toFixed(1);
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
       const exitCode = count('failure') > 0 ? 1 : count('warning') > 0 && !isInit ? 2 : 0;
       const counts = (['ok', 'warning', 'failure'] as const).map((mark) => `${count(mark)} ${signs[mark]}`);
       if (isJson) write(`${JSON.stringify({ exitCode, seconds: Number(seconds), findings }, null, 1)}\n`);

@@ -1,17 +1,17 @@
 import { attributesOf, type Reading, type Series } from './meter.ts';
 
-type Labels = readonly (readonly [key: string, value: string])[];
+type Label = readonly [key: string, value: string];
 
 /**
  * Writes metrics in the text format of Prometheus, version 0.0.4: a line for each series, with dots of names as underscores,
  * `_total` behind counters, and cumulative buckets (D117).
- * @param target attributes of the program, by their names in OpenTelemetry, as operators may choose them: the labels of `target_info`
+ * @param target attributes of the program: the labels of `target_info`
  */
 export function createExposition(
   { readings }: { readings(): readonly Reading[] },
   target: Readonly<Record<string, string>>,
 ): () => string {
-  const info = `target_info${labelled(merged(target))} 1`;
+  const info = `target_info${labelled(Object.entries(target).map(labelOf))} 1`;
   const head = ['# HELP target_info Target metadata', '# TYPE target_info gauge', info];
   return () => `${[...head, ...readings().flatMap(linesOf)].join('\n')}\n`;
 }
@@ -20,7 +20,7 @@ function linesOf({ name, declaration, read }: Reading): string[] {
   const { kind, what, buckets: bounds } = declaration;
   const printed = kind === 'counter' ? `${plain(name)}_total` : plain(name);
   const lines = seriesFrom(read).flatMap((one) => {
-    const labels = attributesOf(declaration, one).map(([key, value]) => [plain(key), value] as const);
+    const labels = attributesOf(declaration, one).map(labelOf);
     const line = (end: string, value: number, own = labels) => `${printed}${end}${labelled(own)} ${value}`;
     if (kind !== 'histogram') return [line('', one.sum)];
     let count = 0;
@@ -44,17 +44,8 @@ function seriesFrom(read: Reading['read']): readonly Readonly<Series>[] {
   }
 }
 
-/** As OpenTelemetry maps any keys to labels: no digit first, and the values of keys that become the same are joined, in the order of the keys. */
-function merged(attributes: Readonly<Record<string, string>>): Labels {
-  const keys = new Map<string, string[]>();
-  for (const key of Object.keys(attributes)) {
-    const label = key.replaceAll(/\W/g, '_').replace(/^(?=\d)/, 'key_');
-    keys.set(label, [...(keys.get(label) ?? []), key].sort());
-  }
-  return Array.from(keys, ([label, same]) => [label, same.map((key) => attributes[key]).join(';')] as const);
-}
-
 const plain = (name: string): string => name.replaceAll(/[^\w:]/g, '_');
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-const quoted = ([key, value]: Labels[number]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`;
-const labelled = (labels: Labels): string => (labels.length === 0 ? '' : `{${labels.map(quoted).join(',')}}`);
+const labelOf = ([key, value]: Label): Label => [plain(key), value];
+const quoted = ([key, value]: Label) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`;
+const labelled = (labels: readonly Label[]): string => (labels.length === 0 ? '' : `{${labels.map(quoted).join(',')}}`);

@@ -22,20 +22,13 @@ export const areSame = (some: Stamps, others: Stamps | undefined): boolean =>
 
 export type FileWatch = ReturnType<typeof watchFiles>;
 
-interface WatchOptions {
-  /** The files, as they were when they were read. */
-  readonly stamps: Stamps;
-  /** Between two looks, in milliseconds. */
-  readonly everyMs: number;
-  /** Reads what has changed. Returns the files to look at from now on, as they were before they were read. */
-  readonly onChange: () => Promise<Stamps>;
-}
-
 /**
  * Tells of files that have changed and were the same at two looks: a file that is being written is left alone. It looks,
  * because notifications of the file system do not come from every volume (D212, D396).
+ * @param first the files, as they were when they were read
+ * @param onChange reads what has changed; returns the files to look at from now on, as they were before they were read
  */
-export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions) {
+export function watchFiles(first: Stamps, everyMs: number, onChange: () => Promise<Stamps>) {
   let stamps = first;
   let changed: Stamps | undefined;
   let isClosed = false;

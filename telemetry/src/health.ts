@@ -17,12 +17,7 @@ export function namingSetting(error: NodeJS.ErrnoException, { host, port, settin
   return sentence === undefined ? error : Object.assign(new Error(sentence, { cause: error }), { code });
 }
 
-export interface Listening {
-  /** The port that was chosen when any free one was asked for. */
-  readonly port: number;
-  /** Ends open requests, too. */
-  close(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
  * How long a client may take; a connection that is over one of them is closed, so that others find room (D198). `headersMs`: for the headers
@@ -51,22 +46,23 @@ export function createLimitedServer(listener: LimitedListener, limits = usual): 
 }
 
 /** @throws Error that names the setting when the address is not available */
-export async function listen(server: Server, address: Address): Promise<Listening> {
+export async function listen(server: Server, address: Address) {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(namingSetting(error, address)));
     server.listen(address.port, address.host, resolve);
   });
   return {
+    /** The port that was chosen when any free one was asked for. */
     port: (server.address() as AddressInfo).port,
+    /** Ends open requests, too. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-/** What a program says about itself. */
 interface Health {
   /** What it lacks to be ready, as texts; empty when it is ready. */
   missing(): readonly string[];

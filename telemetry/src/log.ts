@@ -47,25 +47,20 @@ export function createLineOf(instance: string | undefined) {
 
   return (level: string, event: string | undefined, fields: object, message: string): string | undefined => {
     if ('err' in fields || 'event' in fields) return undefined;
-    const members = jsonOf(fields)?.slice(1, -1);
+    let members: string;
+    try {
+      members = JSON.stringify(fields).slice(1, -1);
+    } catch {
+      return undefined; // of a cycle, or a bigint
+    }
     // Half a surrogate pair: pino writes it in some strings, and escapes it in others.
-    if (members === undefined || members.includes('\\ud')) return undefined;
+    if (members.includes('\\ud')) return undefined;
     const head = `{"level":"${level}"${isoTime()}${common}`;
     const named = event === undefined ? head : `${head},"event":"${event}"`;
     return `${named}${members && ','}${members},"msg":${JSON.stringify(message)}}\n`;
   };
 }
 
-/** Undefined for a cycle and for a bigint. */
-function jsonOf(fields: object): string | undefined {
-  try {
-    return JSON.stringify(fields);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The part of the log that most modules need. */
 export interface LogLines<E extends Events, Plain extends string = never> {
   info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
   warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
@@ -105,22 +100,19 @@ export function createLog<E extends Events & { 'log.lines_dropped': typeof lines
   { instance, secrets, isPretty = false, hasColours = false }: LogOptions = {},
 ): Log<E, P> {
   const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
-  const options = {
-    level,
-    base: { instance },
-    timestamp: isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: createErrorFields(secrets) },
-    hooks: { streamWrite },
-  };
   const onGap = (lines: number) => at('warn')({ lines }, linesDropped.message);
   const output = destination === undefined ? standardOutput(onGap) : undefined;
   const stream = destination ?? standardOutput(onGap);
+  const options = {
+    ...{ level, base: { instance }, timestamp: isoTime, hooks: { streamWrite } },
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: createErrorFields(secrets) },
+  };
   const logger = pino(options, stream);
   const eventOf = eventNames(events);
   const lineOf = createLineOf(instance);
 
-  const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
+  const at = (own: EventLevel) => (fields: object, message: string) => {
     if (logger.isLevelEnabled(own)) {
       const event = eventOf(message);
       const line = lineOf(own, event, fields, message);
@@ -138,10 +130,7 @@ export function createLog<E extends Events & { 'log.lines_dropped': typeof lines
       logger.level = next;
     },
     debug: (fields, message) => logger.debug(fields, message),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    fatal: at('fatal'),
+    ...{ info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') },
     ...(output && { flush: output.flush }),
   };
 }
@@ -152,7 +141,7 @@ let standard: ReturnType<typeof createOutput> | undefined;
 function standardOutput(onGap: (lines: number) => void) {
   if (standard !== undefined) return standard;
   const { fd = 1 } = process.stdout; // asked for: from then on a write to a pipe does not wait for room in it
-  standard = createOutput({ take: (bytes) => taken(fd, bytes), onGap });
+  standard = createOutput((bytes) => taken(fd, bytes), onGap);
   process.on('exit', standard.end);
   return standard;
 }

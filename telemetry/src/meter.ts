@@ -1,4 +1,3 @@
-/** An attribute of a metric. */
 export interface Attribute<V extends string = string> {
   readonly key: string;
   readonly what: string;
@@ -42,12 +41,11 @@ export const gauge = declare('gauge');
 export const histogram = (buckets: readonly number[], constants?: Declaration['constants']) =>
   declare('histogram')('s', constants, buckets);
 
-/** An attribute with a closed set of values. */
 export function closed<const V extends string>(key: string, what: string, values: readonly V[]): Attribute<V> {
   return { key, what, values };
 }
 
-/** An attribute whose values are known at run time; never a text that a device chooses. */
+/** The values are known at run time; never a text that a device chooses. */
 export const open = (key: string, what: string): Attribute => ({ key, what, values: undefined });
 
 /** What stands for a value that is not in the set. */
@@ -177,7 +175,6 @@ export function createMeter<const D extends Declared>(declared: D, names: readon
     observe<N extends NameOf<D, Exclude<Kind, 'histogram'>>>(name: N, read: () => Iterable<Observation<D, N>>): void {
       observed.set(name, () => Array.from(read(), ([sum, ...values]) => ({ values, sum, count: 0, buckets: [] })));
     },
-    /** Every metric that is recorded. */
     readings: (): readonly Reading<Name<D>>[] =>
       names.flatMap((name) => {
         const read = observed.get(name) ?? recorded.get(name)?.all;
@@ -196,9 +193,6 @@ export function attributesOf({ attributes, constants }: Declaration, { values }:
   const own = attributes.map(({ key }, index) => [key, values[index] ?? ''] as const);
   return [...Object.entries(constants), ...own.filter(([, value]) => value !== '')];
 }
-
-/** Records nothing. */
-export const noMeter: Meter<Declared> = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
 
 /** The status of an HTTP response as the value of an attribute. */
 export const statusValue = (status: number): string => (status >= 100 && status <= 599 ? String(status) : other);

@@ -1,12 +1,3 @@
-interface OutputOptions {
-  /** Takes bytes as far as it can at once, and answers how many; 0 when it can take none now. Throws when they are lost. */
-  readonly take: (bytes: Uint8Array) => number;
-  /** So many lines are missing before the next one. */
-  readonly onGap: (lines: number) => void;
-  /** `sleep` holds the whole process up. */
-  readonly time?: { now(): number; sleep(ms: number): void };
-}
-
 /** Characters of one turn of the event loop that are put together at most. */
 const mostOfTurn = 65_536;
 /** Bytes that wait at most for what reads them. */
@@ -20,8 +11,10 @@ const stepMs = 10;
  * Writes the lines of one turn of the event loop together, at its end: a busy service writes dozens of lines in each turn, and
  * a call of the system costs as much as a line (D151). Lines that are not read wait; beyond the limit the process waits for its
  * reader, and drops lines when that stands still, so that it goes on. What is dropped is one gap: it ends when nothing waits any more.
+ * @param take takes bytes as far as it can at once, and answers how many; 0 when it can take none now. Throws when they are lost
+ * @param onGap so many lines are missing before the next one
  */
-export function createOutput({ take, onGap, time = realTime }: OutputOptions) {
+export function createOutput(take: (bytes: Uint8Array) => number, onGap: (lines: number) => void) {
   let turn = { text: '', lines: 0 };
   let next: NodeJS.Immediate | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -60,11 +53,11 @@ export function createOutput({ take, onGap, time = realTime }: OutputOptions) {
   }
 
   function awaitReader(isEnough: () => boolean, mostMs = Number.POSITIVE_INFINITY) {
-    const since = time.now();
+    const since = performance.now();
     let readAt = since;
-    while (!isEnough() && time.now() - since <= mostMs) {
-      if (push()) readAt = time.now();
-      else if (time.now() - readAt < patienceMs) time.sleep(stepMs);
+    while (!isEnough() && performance.now() - since <= mostMs) {
+      if (push()) readAt = performance.now();
+      else if (performance.now() - readAt < patienceMs) Atomics.wait(cell, 0, 0, stepMs);
       else {
         standsStill = true;
         return;
@@ -128,5 +121,5 @@ export function createOutput({ take, onGap, time = realTime }: OutputOptions) {
   };
 }
 
+/** Nobody writes to it: waiting for that holds the whole process up for a time. */
 const cell = new Int32Array(new SharedArrayBuffer(4));
-const realTime = { now: () => performance.now(), sleep: (ms: number) => void Atomics.wait(cell, 0, 0, ms) };

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics } from 'node:v8';
+import { getHeapSpaceStatistics as spaces } from 'node:v8';
 import { droppedLines } from './log.ts';
 import { closed, counter, gauge, type Meter, open, updowncounter } from './meter.ts';
 
@@ -82,7 +82,6 @@ export function observeProcess(meter: Meter<typeof processMetrics>, dropped = dr
   });
   meter.observe('process.memory.usage', () => [[process.memoryUsage.rss()]]);
   meter.observe('process.uptime', () => [[process.uptime()]]);
-  const spaces = getHeapSpaceStatistics;
   meter.observe('v8js.memory.heap.used', () => spaces().map((one) => [one.space_used_size, one.space_name]));
   meter.observe('v8js.memory.heap.limit', () => spaces().map((one) => [one.space_size, one.space_name]));
   return () => histogram.disable();

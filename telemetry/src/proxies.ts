@@ -1,11 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Which addresses are reached through a proxy (D406). */
-export interface Proxies {
-  /** The proxy for an address; undefined when it is reached directly. */
-  of(address: URL): URL | undefined;
-}
-
 /**
  * The values of the variables that programs take for their proxies; empty when there is none. `https`: for addresses with TLS
  * (`HTTPS_PROXY`); `http`: for those without (`HTTP_PROXY`); `except`: hosts, domains, addresses and networks that are
@@ -13,15 +7,16 @@ export interface Proxies {
  */
 export type ProxyVariables = Readonly<Record<'https' | 'http' | 'except', string>>;
 
-/** @throws TypeError for a proxy that `proxyProblem` refuses */
-export function createProxies({ https, http, except }: ProxyVariables): Proxies {
+/**
+ * The proxy for an address; undefined when it is reached directly (D406).
+ * @throws TypeError for a proxy that `proxyProblem` refuses
+ */
+export function createProxyOf({ https, http, except }: ProxyVariables): (address: URL) => URL | undefined {
   const [secure, plain] = [https, http].map((text) => (text === '' ? undefined : new URL(text)));
   const isExcepted = exceptions(except);
-  return {
-    of(address) {
-      const proxy = isSecure(address) ? secure : plain;
-      return proxy === undefined || isExcepted(hostOf(address), portOf(address)) ? undefined : proxy;
-    },
+  return (address) => {
+    const proxy = isSecure(address) ? secure : plain;
+    return proxy === undefined || isExcepted(hostOf(address), portOf(address)) ? undefined : proxy;
   };
 }
 

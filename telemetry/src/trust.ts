@@ -24,17 +24,13 @@ function certificatesIn(pem: string): readonly string[] {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError('has no certificate in PEM');
   for (const [index, one] of found.entries()) {
-    if (!isCertificate(one)) throw new TypeError(`has a certificate that cannot be read, number ${index + 1}`);
+    try {
+      void new X509Certificate(one).raw;
+    } catch {
+      throw new TypeError(`has a certificate that cannot be read, number ${index + 1}`);
+    }
   }
   return found;
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
 }
 
 /** Every client of an older line makes its context by this function. `ca` would replace what it trusts; the native context adds to it. */

@@ -1,26 +1,20 @@
 import { away, createReport, doubt, type Finding, fault } from '@device-messaging/telemetry/check.ts';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
   let text = '';
-  let now = 1_000;
-  const write = (more: string) => {
-    text += more;
-  };
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const report = createReport({
-    ...{
-      isJson: false,
-      isInit: false,
-      cover: (said: string) => said.replaceAll('a-long-secret-key', '…'),
-      write,
-      now() {
-        now += 1_500;
-        return now;
-      },
+    ...{ isJson: false, isInit: false },
+    cover: (said) => said.replaceAll('a-long-secret-key', '…'),
+    write(more) {
+      text += more;
     },
     ...options,
   });
   for (const finding of findings) report.add(finding);
+  vi.advanceTimersByTime(1_500);
   return { code: report.end(), text };
 }
 
