@@ -167,8 +167,10 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
             ...failure?.fields,
             durationMs: ms,
           };
+          // Where nobody but the caller has to do anything about it.
+          const isHarmless = failure === undefined || (failure.status < 500 && failure.invoked === 'no');
           if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
-          else if (isHarmless(failure)) log.info(line, 'method not invoked');
+          else if (isHarmless) log.info(line, 'method not invoked');
           else log.warn(line, 'method not invoked, or its outcome is unknown');
           const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
           record(exactMs / 1000, status === undefined ? '' : statusValue(status), reason ?? '');
@@ -195,7 +197,3 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
     },
   };
 }
-
-/** The method was not invoked, and nobody but the caller has to do anything about it. */
-const isHarmless = (failure: InvocationFailure | undefined): boolean =>
-  failure === undefined || (failure.status < 500 && failure.invoked === 'no');

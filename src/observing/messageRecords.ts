@@ -28,8 +28,6 @@ export interface MessageRecordsOptions {
 
 const none: readonly string[] = [];
 
-type MessageRecord = ReturnType<typeof recordOf>;
-
 /** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
 function recordOf(receivedMessage: ReceivedMessage, envelope: Envelope, traceId: string, readAt: number | undefined) {
   const begunAt = performance.now();
@@ -37,7 +35,8 @@ function recordOf(receivedMessage: ReceivedMessage, envelope: Envelope, traceId:
     receivedMessage,
     envelope,
     traceId,
-    waits: readAt === undefined ? undefined : waitsOf(receivedMessage, readAt, begunAt), // not for a dead letter
+    /** How long it waited before its handling began, in ms; not for a dead letter. */
+    waits: readAt === undefined ? undefined : waitsOf(receivedMessage, readAt, begunAt),
     begunAt,
     /** When the result was known: its handling without replies ended. */
     answersAt: begunAt,
@@ -50,7 +49,6 @@ function recordOf(receivedMessage: ReceivedMessage, envelope: Envelope, traceId:
   };
 }
 
-/** How long it waited before its handling began, in ms. */
 const waitsOf = ({ event }: ReceivedMessage, readAt: number, begunAt: number) => ({
   // The hub's clock and ours differ, and ours can be set: 0 instead of less.
   hubMs: Math.max(0, dateOf(readAt) - event.enqueuedTimeUtc.getTime()),
@@ -67,7 +65,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
   const recordWait = meter.histogram('device_messaging.wait.duration');
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
-  function measure(name: string, record: MessageRecord) {
+  function measure(name: string, record: ReturnType<typeof recordOf>) {
     const { receivedMessage, waits, begunAt, answersAt, repliedAt, failure, sent, dropped } = record;
     const code = failure?.code ?? 'ok';
     const { fault } = resultCodes[code];
@@ -206,7 +204,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
 }
 
 /** Of the one log line of a handled message (G5, D91). */
-function lineOf(record: MessageRecord): object {
+function lineOf(record: ReturnType<typeof recordOf>): object {
   const { receivedMessage, envelope, waits, begunAt, answersAt, repliedAt, remarks, failure, sent, dropped } = record;
   return {
     device: envelope.deviceId,
@@ -229,7 +227,7 @@ function lineOf(record: MessageRecord): object {
   };
 }
 
-function toldAtEnd(record: MessageRecord): object {
+function toldAtEnd(record: ReturnType<typeof recordOf>): object {
   const { envelope, begunAt, answersAt, repliedAt, times, remarks, failure, sent, dropped } = record;
   return {
     code: failure?.code ?? 'ok',

@@ -188,13 +188,8 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-interface MetricsOptions extends Program {
-  /** The metrics of the program; those of the service when omitted. */
-  readonly names?: readonly MetricName[];
-  /** For the standard variables of OpenTelemetry. */
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: LogLines;
-}
+/** `names`: the metrics of the program, those of the service when omitted; `env` has the standard variables of OpenTelemetry. */
+type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: NodeJS.ProcessEnv; log: LogLines }>;
 
 /** The last export must not delay a stop. */
 const lastExportMs = 2_000;
@@ -208,10 +203,8 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
   // The trouble lasts until an export succeeds, also between two attempts.
-  const raise = (diagnosis: object) => {
-    const message = 'metrics cannot be sent to the collector';
-    troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
-  };
+  const message = 'metrics cannot be sent to the collector';
+  const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown): undefined => void raise({ err: error });
   let writing: Promise<() => string> | undefined;
 

@@ -13,12 +13,8 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { collectorAgent, type MetricsWanted } from './traces.ts';
 
-/** What is reported. */
-interface Report {
-  readonly meter: { readings(): readonly Reading[] };
-  /** When counting began, in ms since 1970. */
-  readonly since: number;
-}
+/** What is reported, and when counting began, in ms since 1970. */
+type Report = { readonly meter: { readings(): readonly Reading[] }; readonly since: number };
 
 /**
  * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
@@ -32,20 +28,15 @@ export function sendToCollector(
   exported: (error?: Error) => void,
 ): () => Promise<void> {
   const exporter = new OTLPMetricExporter(collectorAgent(collector));
-  const reader = new PeriodicExportingMetricReader({
-    exporter: {
-      export: (metrics, done) =>
-        exporter.export(metrics, (result) => {
-          exported(result.error); // the exporter tells nobody but its caller
-          done(result);
-        }),
-      forceFlush: () => exporter.forceFlush(),
-      shutdown: () => exporter.shutdown(),
-    },
-    exportIntervalMillis: intervalMs,
-    exportTimeoutMillis: timeoutMs,
-    metricProducers: [createProducer(report)],
-  });
+  const send = exporter.export.bind(exporter);
+  exporter.export = (metrics, done) =>
+    send(metrics, (result) => {
+      exported(result.error); // the exporter tells nobody but its caller
+      done(result);
+    });
+  const metricProducers = [createProducer(report)];
+  const times = { exportIntervalMillis: intervalMs, exportTimeoutMillis: timeoutMs };
+  const reader = new PeriodicExportingMetricReader({ exporter, ...times, metricProducers });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return () => provider.shutdown();
 }
@@ -88,10 +79,8 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
     series.map((one) => {
       return { ...times, attributes: Object.fromEntries(attributesOf(declaration, one)), value: numberOf(one) };
     });
-  const common = {
-    descriptor: { name, description, unit, valueType },
-    aggregationTemporality: AggregationTemporality.CUMULATIVE,
-  };
+  const descriptor = { name, description, unit, valueType };
+  const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
   if (kind === 'histogram') {
     const boundaries = [...declaration.buckets];
     const dataPoints = points(({ sum, count, buckets: own }) => ({

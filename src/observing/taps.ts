@@ -4,23 +4,9 @@ import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { createCover } from './redaction.ts';
 
 /** The stages of a message, and of an invocation, in the order in which they usually come. */
-export type Stage =
-  | 'read'
-  | 'invoked'
-  | 'skipped'
-  | 'gap'
-  | 'waits'
-  | 'begun'
-  | 'decoded'
-  | 'attempt'
-  | 'sent'
-  | 'answer'
-  | 'reply waits'
-  | 'refused'
-  | 'reply'
-  | 'parked'
-  | 'handled'
-  | 'left';
+export type Stage = StageBefore | StageInWork;
+type StageBefore = 'read' | 'invoked' | 'skipped' | 'gap' | 'waits' | 'begun' | 'decoded';
+type StageInWork = 'attempt' | 'sent' | 'answer' | 'reply waits' | 'refused' | 'reply' | 'parked' | 'handled' | 'left';
 
 /** Names a message of the hub, or an invocation. */
 type MessageRef = { readonly partition: string; readonly sequenceNumber: number } | { readonly correlationId: string };
@@ -127,11 +113,10 @@ export function createTapLines(secrets: SecretList) {
   /** @param token of the call, which is a secret, too */
   return (event: object, bodies: Bodies = {}, token = latest): string => {
     latest = token;
-    const shownBodies = Object.entries(bodies).map(([name, body]) => [
-      name,
-      body === undefined ? body : redactedJson(body, clean),
-    ]);
-    return `${printableJson(JSON.stringify({ ...Object(shown(event, 0)), ...Object.fromEntries(shownBodies) }))}\n`;
+    const line = { ...Object(shown(event, 0)) };
+    for (const [name, body] of Object.entries(bodies))
+      line[name] = body === undefined ? body : redactedJson(body, clean);
+    return `${printableJson(JSON.stringify(line))}\n`;
   };
 }
 

@@ -89,15 +89,10 @@ function transport({ hub, network }: Settings): string[] {
 }
 
 /** Where AMQP goes to, as URLs; those that are set. */
-function amqpAddresses({
-  eventsConnectionString,
-  eventsNamespace,
-  serviceConnectionString,
-  hostName,
-}: Settings['hub']) {
-  const events = eventsNamespace || partOf(eventsConnectionString, 'Endpoint').replace(/^sb:\/\//, '');
-  const hub = hostName || partOf(serviceConnectionString, 'HostName');
-  const urls = [isPlain(eventsConnectionString) ? '' : events, hub].map((place) => `https://${place}`);
+function amqpAddresses(hub: Settings['hub']) {
+  const events = hub.eventsNamespace || partOf(hub.eventsConnectionString, 'Endpoint').replace(/^sb:\/\//, '');
+  const service = hub.hostName || partOf(hub.serviceConnectionString, 'HostName');
+  const urls = [isPlain(hub.eventsConnectionString) ? '' : events, service].map((place) => `https://${place}`);
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url));
 }
 

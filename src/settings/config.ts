@@ -191,12 +191,6 @@ export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object
   return { path, changed: changed.map(({ env }) => env) };
 }
 
-/** A variable that looks like a setting but is none. */
-interface UnknownVariable {
-  readonly variable: string;
-  readonly hint: string;
-}
-
 /** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone, and those of proxies. */
 export const prefixes: readonly string[] = [
   ...['IDENTITY_', 'HUB_', 'NETWORK_', 'INFORMATION_MODEL_', 'TYPE_REGISTRY_', 'PRINCIPAL_MANAGER_', 'BACKENDS_'],
@@ -210,8 +204,11 @@ const isOfOthers = (variable: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
   /^(tcp|udp|sctp):\/\//.test(value);
 
-/** @param settings the variables of all settings */
-export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
+/**
+ * Variables that look like a setting but are none.
+ * @param settings the variables of all settings
+ */
+export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]) {
   return Object.entries(env).flatMap(([variable, value = '']) => {
     if (value === '' || settings.includes(variable)) return [];
     const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
@@ -220,29 +217,21 @@ export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly stri
 }
 
 /** Variables that other programs take for a proxy and this one does not, without their values, which can have a password. */
-export const proxyVariables = (env: NodeJS.ProcessEnv): UnknownVariable[] =>
+export const proxyVariables = (env: NodeJS.ProcessEnv) =>
   ['ALL_PROXY', 'all_proxy']
     .filter((variable) => env[variable])
     .map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }));
 
-/** What a file of variables holds, and what in it cannot be used. */
-interface EnvFile {
-  readonly variables: Readonly<Record<string, string>>;
-  /** One sentence for each, without values: they may be secrets. */
-  readonly problems: readonly string[];
-}
-
 /**
  * Reads a file of variables as `docker run --env-file` does, so that the same file means the same to both: everything behind the first
  * `=` is the value, quotes, `#` and spaces too. What looks like a comment behind a value is refused.
+ * @returns problems: one sentence for each, without values, which may be secrets
  */
-export function readEnvFile(text: string): EnvFile {
+export function readEnvFile(text: string) {
   const variables: Record<string, string> = {};
   const problems: string[] = [];
-  for (const [index, whole] of text
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .entries()) {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  for (const [index, whole] of lines.entries()) {
     const line = whole.trimStart();
     const at = line.indexOf('=');
     if (line.startsWith('#') || at === -1) continue;
