@@ -5,12 +5,7 @@ import type { MessageRecordsOptions } from './messageRecords.ts';
 import { beginStep, beginTrace, type CallTimes, type Step } from './observation.ts';
 import type { Publish } from './taps.ts';
 
-interface MethodCall {
-  readonly device: string;
-  readonly module: string;
-  readonly payload: object | null;
-  readonly timeoutSeconds: number;
-}
+type MethodCall = Readonly<{ device: string; module: string; payload: object | null; timeoutSeconds: number }>;
 
 /** How the call of a direct method ends. */
 type MethodEnd =
@@ -106,7 +101,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
         traceparent,
         span,
         times,
-        get publish(): Publish | undefined {
+        get publish() {
           return publish;
         },
         /**

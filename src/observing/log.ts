@@ -52,10 +52,7 @@ export type Trouble = (
   readonly still?: () => object;
 };
 
-interface End {
-  readonly message?: LogText<'info'> | undefined;
-  readonly fields?: object | undefined;
-}
+type End = { readonly message?: LogText<'info'> | undefined; readonly fields?: object | undefined };
 
 interface Episode {
   latest: Trouble;

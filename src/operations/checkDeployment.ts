@@ -10,15 +10,12 @@ import {
   ConfigurationError,
   configDirectory,
   fileEffect,
-  proxyVariables,
   readMethodsSettings,
   readSettings,
-  settingDocs,
-  unknownVariables,
+  strayVariables,
 } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { type AnySettings, openersOf } from './openers.ts';
-import type { Probe } from './probe.ts';
+import { type AnySettings, openersOf, type Probe } from './openers.ts';
 import { methodsProbes, serviceProbes } from './probes.ts';
 
 const usage = `Usage: check [methods] [options]
@@ -98,8 +95,7 @@ export function checkSettings<S extends object>(
   env: NodeJS.ProcessEnv,
 ): { readonly settings: S | undefined; readonly findings: readonly Finding[] } {
   const what = 'settings';
-  const known = settingDocs().map((setting) => setting.env);
-  const doubts = [...unknownVariables(env, known), ...proxyVariables(env)].map(({ variable, hint }) => {
+  const doubts = strayVariables(env).map(({ variable, hint }) => {
     return { what: 'variables', ...doubt(`${variable} is no setting`, hint) };
   });
   try {

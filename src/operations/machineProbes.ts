@@ -17,8 +17,7 @@ import {
   reading,
 } from '../settings/constants.ts';
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
-import type { AnySettings } from './openers.ts';
-import type { Probe } from './probe.ts';
+import type { AnySettings, Probe } from './openers.ts';
 
 /** A part of what a process may hold in memory. */
 export interface MemoryPart<S> {

@@ -17,8 +17,7 @@ import { invocationLimits, mostBodies } from '../settings/constants.ts';
 import { placeOf } from '../settings/derived.ts';
 import { createFileStorage } from '../stores/methodFiles.ts';
 import { disk, memory, methodsMemory, openFiles, orFewerConnections, serviceMemory } from './machineProbes.ts';
-import { type AnySettings, answerMs, type Openers, urlOf } from './openers.ts';
-import { failed, type Probe, unanswered } from './probe.ts';
+import { type AnySettings, answerMs, failed, type Openers, type Probe, unanswered, urlOf } from './openers.ts';
 
 /** `Date` has whole seconds, and an answer takes time. */
 const noiseMs = 2_000;

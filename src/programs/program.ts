@@ -12,10 +12,8 @@ import {
   configDirectory,
   fileEffect,
   type MethodsSettings,
-  proxyVariables,
   type Settings,
-  settingDocs,
-  unknownVariables,
+  strayVariables,
 } from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
@@ -63,9 +61,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   logWarnings(process, log);
   const settingsFile = fileEffect(process.env, configDirectory, settings);
   log.info({ ...thisBuild(process.env), settingsFile, settings: redactedSettings(settings) }, 'starting');
-  const variables = settingDocs().map(({ env }) => env);
-  for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
-    log.warn(unused, 'environment variable is no setting');
+  for (const stray of strayVariables(process.env)) log.warn(stray, 'environment variable is no setting');
 
   try {
     const version = versionOfBuild(process.env);

@@ -222,6 +222,15 @@ export const proxyVariables = (env: NodeJS.ProcessEnv) =>
     .filter((variable) => env[variable])
     .map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }));
 
+/** Both. */
+export const strayVariables = (env: NodeJS.ProcessEnv) => [
+  ...unknownVariables(
+    env,
+    settingDocs().map((setting) => setting.env),
+  ),
+  ...proxyVariables(env),
+];
+
 /**
  * Reads a file of variables as `docker run --env-file` does, so that the same file means the same to both: everything behind the first
  * `=` is the value, quotes, `#` and spaces too. What looks like a comment behind a value is refused.

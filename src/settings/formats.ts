@@ -98,10 +98,7 @@ export const settingFormats: Record<string, convict.Format> = {
     ...only('must be true or false', (value) => typeof value === 'boolean'),
     coerce: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
   },
-  'tcp-port': {
-    ...only('must be a port from 0 to 65535', (value) => isCount(value, 0, 65_535)),
-    coerce: wholeNumber,
-  },
+  'tcp-port': { ...only('must be a port from 0 to 65535', (value) => isCount(value, 0, 65_535)), coerce: wholeNumber },
   text: {
     validate(value, setting) {
       require(typeof value === 'string' && value !== '', 'must not be empty');
