@@ -179,7 +179,17 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           const { sent, dropped } = record;
           const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
           log[isAlarming ? 'warn' : 'info'](lineOf(record), 'handled');
-          publish?.('handled', toldAtEnd(record));
+          publish?.('handled', {
+            code: failure?.code ?? 'ok',
+            details: failure?.details,
+            ack: envelope.ack,
+            ms: Math.round(record.answersAt - record.begunAt),
+            repliesMs: Math.round(record.repliedAt - record.answersAt),
+            replies: sent,
+            dropped: dropped.length > 0 ? dropped : undefined,
+            backends: rounded(record.times) ?? {},
+            remarks: record.remarks.length > 0 ? record.remarks : undefined,
+          });
           if (span === undefined) return;
           // Only a failure that is not the device's is an error of the span.
           const isError = failure !== undefined && resultCodes[failure.code].fault !== 'device';
@@ -224,21 +234,6 @@ function lineOf(record: ReturnType<typeof recordOf>): object {
     repliesMs: sent + dropped.length > 0 ? Math.round(repliedAt - answersAt) : undefined,
     ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
     ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
-  };
-}
-
-function toldAtEnd(record: ReturnType<typeof recordOf>): object {
-  const { envelope, begunAt, answersAt, repliedAt, times, remarks, failure, sent, dropped } = record;
-  return {
-    code: failure?.code ?? 'ok',
-    details: failure?.details,
-    ack: envelope.ack,
-    ms: Math.round(answersAt - begunAt),
-    repliesMs: Math.round(repliedAt - answersAt),
-    replies: sent,
-    dropped: dropped.length > 0 ? dropped : undefined,
-    backends: rounded(times) ?? {},
-    remarks: remarks.length > 0 ? remarks : undefined,
   };
 }
 

@@ -38,7 +38,6 @@ const operation = closed('device_messaging.operation', 'what is asked of it; a p
 
 const cache = closed('device_messaging.cache', 'what it holds', ['types', 'identities']);
 
-/** Calls to the backends. */
 const backendMetrics = {
   'http.client.request.duration': histogram(requestBuckets)(
     'Duration of one request to a backend',
@@ -160,13 +159,11 @@ export type MetricName = keyof typeof metrics;
 
 const namesOf = (own: object) => Object.keys(own) as MetricName[];
 
-/** Which program has which metrics. */
 export const namesIn = {
   service: namesOf(ofService),
   methods: namesOf({ ...ofCalls, ...methodMetrics, ...processMetrics }),
 };
 
-/** What the parts of the service and of the front door record. */
 export type Meter = MeterOf<typeof metrics>;
 export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 
@@ -174,7 +171,6 @@ export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 export const createMeter = (names: readonly MetricName[] = namesIn.service): MeterWithReadings =>
   createMeterOf(metrics, names);
 
-/** Records nothing. */
 export const noMeter: Meter = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
 
 /** The metrics of a program, and the ways out of it. */

@@ -29,7 +29,6 @@ export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: st
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 
-/** A follower of a device. */
 interface Follower {
   readonly device: string;
   follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
@@ -40,7 +39,6 @@ const most = 4;
 
 export type Taps = ReturnType<typeof createTaps>;
 
-/** The followers of devices. */
 export function createTaps() {
   const followers = new Set<Follower>();
 

@@ -109,7 +109,6 @@ function lineOf({ id, letter }: StoredLetter): string {
 export const messageIn = ({ event }: DeadLetter): unknown =>
   event.properties?.['action'] ?? event.properties?.['eventType'];
 
-/** One dead letter whole. */
 export async function show(store: Pick<DeadLetters, 'read'>, id: string): Promise<number> {
   const letter = await store.read(id);
   if (letter === undefined) throw new Error('there is no dead letter of this id: `list` shows them');

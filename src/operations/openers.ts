@@ -131,7 +131,6 @@ function sendToNobody(access: ServiceAccess): Promise<unknown> {
   return answered(client, client.open().then(send));
 }
 
-/** Calls a method of a device that does not exist. */
 function invokeAtNobody(access: ServiceAccess) {
   const methods = createDirectMethods(access);
   const nobody = { device: `check-${randomUUID()}`, module: '', payload: null, timeoutSeconds: 5 };

@@ -18,7 +18,6 @@ import {
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
-/** A started program. */
 interface Running {
   /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;

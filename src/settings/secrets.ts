@@ -20,7 +20,6 @@ class UnusableSecret extends Error {
   override readonly name = 'UnusableSecret';
 }
 
-/** The files of secrets that these settings name. */
 export function secretFilesOf(settings: object): SecretFile[] {
   return settingDocs().flatMap(({ path, env: variable, holds }) => {
     const file = settingIn(settings, path);

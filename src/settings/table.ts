@@ -19,7 +19,6 @@ interface Setting<T> extends Bounds {
   readonly holds?: string;
 }
 
-/** The smallest and the largest reasonable value of a number. */
 type Bounds = { readonly minimum?: number; readonly maximum?: number };
 
 function setting<T>(env: Variable, format: string | string[], fallback: T, bounds?: Bounds): Setting<T> {
@@ -148,7 +147,6 @@ export const everySetting = {
 const { methods, files, ...ofService } = everySetting;
 const { identity, hub, network, backends, store, checkpoints, deadLetters, http, admin, log } = everySetting;
 
-/** Every setting of the service. */
 export const schema = ofService;
 
 const { principalManagerUrl: _, principalManagerScope: __, ...backendsOfMethods } = backends;
@@ -188,7 +186,6 @@ export function settingIn(groups: object, path: string): unknown {
   return has ? Reflect.get(members, name) : undefined;
 }
 
-/** One setting for the documentation. */
 export interface SettingDoc extends Pick<Setting<string>, 'doc' | 'default' | 'env' | 'holds'> {
   readonly path: string;
   readonly secret: boolean;
