@@ -173,16 +173,7 @@ export const createMeter = (names: readonly MetricName[] = namesIn.service): Met
 
 export const noMeter: Meter = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
 
-/** The metrics of a program, and the ways out of it. */
-export interface Metrics {
-  readonly meter: Meter;
-  /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
-  readonly text: (() => Promise<string>) | undefined;
-  /** The main counts since the start. */
-  summary(): object;
-  /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
-  close(): Promise<void>;
-}
+export type Metrics = ReturnType<typeof openMetrics>;
 
 /** `names`: the metrics of the program, those of the service when omitted; `env` has the standard variables of OpenTelemetry. */
 type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: NodeJS.ProcessEnv; log: LogLines }>;
@@ -191,7 +182,8 @@ type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: N
 const lastExportMs = 2_000;
 const source = 'metrics collector';
 
-export function openMetrics({ env, log, names, ...program }: MetricsOptions): Metrics {
+/** The metrics of a program, and the ways out of it. */
+export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
   const meter = createMeter(names);
@@ -216,12 +208,14 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
   const openExposition = async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes));
   const sending = startSending().catch(failed);
   return {
-    meter,
+    meter: meter as Meter,
+    /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
     async text() {
       writing ??= openExposition();
       return (await writing)();
     },
-    summary: () => summaryOf(meter),
+    summary: (): object => summaryOf(meter),
+    /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
     async close() {
       const last = sending.then((sendLast) => sendLast?.());
       await within(last, lastExportMs).catch(failed);
