@@ -83,8 +83,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
       isSignalled = true;
       stop(0, { signal });
     };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
     void running.restart?.then(() => stop(restartCode, {}));
   } catch (error) {
     endOf(log, error, 'could not start');

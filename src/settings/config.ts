@@ -4,7 +4,7 @@ import { nearest } from '@device-messaging/telemetry/text.ts';
 import convict from 'convict';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
-import { readSecretFile, secretFilesOf } from './secrets.ts';
+import { readSecretFile, type SecretFile, secretFilesOf } from './secrets.ts';
 import {
   everySetting,
   type Groups,
@@ -95,8 +95,7 @@ function loaded<S>(
     config.validate({ allowed: 'strict' });
   } catch (error) {
     const files = secretFilesOf(Object(config.getProperties()));
-    const holders = new Map(files.map(({ path, variable }) => [path, variable]));
-    problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, holders)));
+    problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, files)));
   }
   const settings = config.getProperties();
   if (unusable.length === 0) problems.push(...disagree(settings));
@@ -159,13 +158,11 @@ function withoutOthers(values: object, own: Groups): object {
   return Object.fromEntries(entries);
 }
 
-/**
- * Replaces convict's name of the setting with the environment variable.
- * @param holders by setting: variables that name the file that the value is from
- */
-function named(problem: string, holders: ReadonlyMap<string, string>): string {
+/** Replaces convict's name of the setting with the environment variable: with that of the file, if the value is from one. */
+function named(problem: string, files: readonly SecretFile[]): string {
   const path = problem.split(':', 1)[0] ?? '';
-  const env = holders.get(path) ?? settingDocs().find((setting) => setting.path === path)?.env;
+  const file = files.find((one) => one.path === path);
+  const env = file?.variable ?? settingDocs().find((setting) => setting.path === path)?.env;
   return env === undefined
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;

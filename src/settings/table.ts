@@ -186,13 +186,10 @@ export function settingIn(groups: object, path: string): unknown {
   return has ? Reflect.get(members, name) : undefined;
 }
 
-export interface SettingDoc extends Pick<Setting<string>, 'doc' | 'default' | 'env' | 'holds'> {
-  readonly path: string;
-  readonly secret: boolean;
-}
+export type SettingDoc = ReturnType<typeof settingDocs>[number];
 
 /** Every setting in the order of a schema; by default those of the service and the front door. */
-export function settingDocs(of: Groups = everySetting): SettingDoc[] {
+export function settingDocs(of: Groups = everySetting) {
   return Object.entries(of as Groups<Setting<unknown>>).flatMap(([group, members]) =>
     Object.entries(members).map(([name, { doc, env, default: fallback, sensitive = false, holds }]) => ({
       ...{ path: `${group}.${name}`, env, doc, default: String(fallback) },
