@@ -3,16 +3,15 @@ import { accessSync, constants, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import {
+  away,
   createReport,
-  type Finding,
-  failure,
-  ok,
-  outage,
-  proxyFinding,
+  doubt,
+  type Found,
+  fault,
   runChecks,
-  warning,
+  type Said,
 } from '@device-messaging/telemetry/check.ts';
-import { ProxyFailure, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
+import { ProxyFailure, proxyAdvice, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
 import { hostOf, proxySecrets } from '@device-messaging/telemetry/proxies.ts';
 import { createScrub } from '@device-messaging/telemetry/secrets.ts';
 import mqtt from 'mqtt';
@@ -27,7 +26,7 @@ interface Probe {
   /** As each of its findings has it. */
   readonly name: string;
   /** Looks, and changes nothing that lasts. */
-  attempt(configuration: Configuration): Promise<readonly Finding[]>;
+  attempt(configuration: Configuration): Promise<Said>;
 }
 
 /** All that the proxy needs besides its configuration, in the order of the report. */
@@ -48,17 +47,18 @@ export async function checkEdge(
   write: (text: string) => void,
 ): Promise<number> {
   let cover = (text: string) => text;
-  const report = createReport({ ...options, cover: (text) => cover(text), write, now: () => performance.now() });
+  const report = createReport({ ...options, cover: (text) => cover(text), write });
   try {
     const configuration = await readConfiguration(file);
     useNetwork(configuration, process.env);
     cover = createScrub([...secretsOf(configuration), ...proxySecrets(proxyIn(process.env))]);
-    report.add(ok('configuration', `${file} is valid, with ${configuration.modules.length} modules`));
+    const found = `${file} is valid, with ${configuration.modules.length} modules`;
+    report.add({ what: 'configuration', mark: 'ok', found });
     const checks = probes.map(({ name, attempt }) => ({ what: name, look: () => attempt(configuration) }));
     for await (const finding of runChecks(checks)) report.add(finding);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    for (const problem of error.problems) report.add(failure('configuration', problem, `correct ${file}`));
+    for (const problem of error.problems) report.add({ what: 'configuration', ...fault(problem, `correct ${file}`) });
   }
   return report.end();
 }
@@ -72,7 +72,7 @@ const usualPorts = { tls: 8883, webSockets: 443 };
  * Connects, and verifies the certificate. Does not sign in: a hub ends the other connection of an identity, which is that of
  * the running proxy. So a wrong key shows only at the start.
  */
-async function tryHub({ hub: { connectionString, ca, certificate, webSockets } }: Configuration): Promise<Finding[]> {
+async function tryHub({ hub: { connectionString, ca, certificate, webSockets } }: Configuration): Promise<Said> {
   const address = hubAddress(connectionString);
   const host = hostOf(address);
   const port = Number(address.port) || usualPorts[webSockets ? 'webSockets' : 'tls'];
@@ -91,27 +91,27 @@ async function tryHub({ hub: { connectionString, ca, certificate, webSockets } }
       socket.once('error', reject);
     });
     const well = `${where} answers, its certificate is valid until ${dayOf(until)}; the key shows only when the proxy signs in`;
-    return [ok('hub', well), ...(certificate === undefined ? [] : [ownCertificate(certificate)])];
+    return certificate === undefined ? well : [well, ownCertificate(certificate)];
   } catch (error) {
-    if (error instanceof ProxyFailure) return [proxyFinding('hub', where, error)];
+    if (error instanceof ProxyFailure) return proxyFound(where, error);
     const { code = '' } = error as NodeJS.ErrnoException;
     const found = `${where}: ${code || errorMessage(error)}`;
     return isOfCertificate(code)
-      ? [failure('hub', found, 'hub.caFile or network.caFile must name the authority of its certificate')]
-      : [
-          outage(
-            'hub',
-            found,
-            'compare HostName in hub.connectionString with that of the hub, or wait until it is back',
-          ),
-        ];
+      ? fault(found, 'hub.caFile or network.caFile must name the authority of its certificate')
+      : away(found, 'compare HostName in hub.connectionString with that of the hub, or wait until it is back');
   }
 }
 
+/** A proxy that refuses does so until its rules change, or the credentials. */
+function proxyFound(where: string, { code, message }: ProxyFailure): Found {
+  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
+  return (isRefusal ? fault : away)(`${where}: ${message}`, proxyAdvice[code]);
+}
+
 /** Until when the certificate of the proxy itself is valid: the hub refuses one that has expired without a reason. */
-function ownCertificate(certificate: string): Finding {
+function ownCertificate(certificate: string): string {
   const { validFrom, validTo } = new X509Certificate(certificate);
-  return ok('hub', `the certificate of the proxy is valid from ${dayOf(validFrom)} until ${dayOf(validTo)}`);
+  return `the certificate of the proxy is valid from ${dayOf(validFrom)} until ${dayOf(validTo)}`;
 }
 
 const dayOf = (time: string): string => new Date(time).toISOString().slice(0, 10);
@@ -123,7 +123,7 @@ const signInRefusals: readonly unknown[] = [2, 4, 5];
  * Signs in as the proxy does, under a client id of its own: a broker ends the other connection of an id. Subscribes to
  * nothing, so that no reply comes here.
  */
-async function tryBroker({ broker }: Configuration): Promise<Finding[]> {
+async function tryBroker({ broker }: Configuration): Promise<Said> {
   const { clientId: _, ...options } = clientOptions(broker);
   const client = mqtt.connect(broker.url, options);
   try {
@@ -132,15 +132,15 @@ async function tryBroker({ broker }: Configuration): Promise<Finding[]> {
       client.once('error', reject);
       client.once('close', () => reject(new Error('the broker has closed the connection')));
     });
-    return [ok('broker', `${broker.url} takes the user ${broker.username ?? '(none)'}`)];
+    return `${broker.url} takes the user ${broker.username ?? '(none)'}`;
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     const found = `${broker.url}: ${errorMessage(error)}`;
     if (signInRefusals.includes(code))
-      return [failure('broker', found, 'compare broker.username and broker.password with those of the broker')];
+      return fault(found, 'compare broker.username and broker.password with those of the broker');
     return isOfCertificate(code)
-      ? [failure('broker', found, 'broker.caFile must name the authority of its certificate')]
-      : [outage('broker', found, 'compare broker.url, or start the broker')];
+      ? fault(found, 'broker.caFile must name the authority of its certificate')
+      : away(found, 'compare broker.url, or start the broker');
   } finally {
     await client.endAsync(true).catch(() => undefined);
   }
@@ -149,8 +149,8 @@ async function tryBroker({ broker }: Configuration): Promise<Finding[]> {
 const mebibyte = 1024 * 1024;
 
 /** The folders into which files for modules are downloaded: that they can be written, and that their disks have room for the quotas. */
-async function tryFolders({ modules }: Configuration): Promise<Finding[]> {
-  const found: Finding[] = [];
+async function tryFolders({ modules }: Configuration): Promise<Said> {
+  const found: Found[] = [];
   /** By disk: what its folders may come to hold, and what it has. */
   const disks = new Map<number, { needed: number; free: number; folder: string }>();
   for (const { id, files } of modules) {
@@ -166,14 +166,14 @@ async function tryFolders({ modules }: Configuration): Promise<Finding[]> {
       disks.set(dev, { ...disk, needed: disk.needed + quotaBytes });
     } catch (error) {
       const remedy = `mount a folder there that user ${process.geteuid?.()} can write`;
-      found.push(failure('folders', `module ${id}: ${(error as Error).message}`, remedy));
+      found.push(fault(`module ${id}: ${(error as Error).message}`, remedy));
     }
   }
   for (const { needed, free, folder } of disks.values()) {
     if (free >= needed) continue;
     const room = `the disk of ${folder} has ${Math.floor(free / mebibyte)} MB free, the quotas on it are ${Math.ceil(needed / mebibyte)} MB`;
-    found.push(warning('folders', room, 'make room, or lower quotaBytes'));
+    found.push(doubt(room, 'make room, or lower quotaBytes'));
   }
   if (found.length > 0) return found;
-  return [ok('folders', disks.size === 0 ? 'no module has files' : 'all can be written, with room for their quotas')];
+  return disks.size === 0 ? 'no module has files' : 'all can be written, with room for their quotas';
 }

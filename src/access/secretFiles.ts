@@ -101,9 +101,7 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling) 
   // None was known when the settings were read: a change in between would be missed otherwise.
   const stamps = unseen(files.map(({ file }) => file));
   const watch =
-    telling === undefined || files.length === 0
-      ? undefined
-      : watchFiles({ stamps, everyMs: secretFiles.lookMs, onChange: lookAll });
+    telling === undefined || files.length === 0 ? undefined : watchFiles(stamps, secretFiles.lookMs, lookAll);
   return {
     /** By the path of the setting; undefined for a secret that is in no file. */
     of: (path: string): RotatingSecret | undefined => secrets.get(path),
@@ -221,25 +219,21 @@ export function watchCertificate(
   const told = tellingOf('certificate of the front door', 'METHODS_TLS_CERTIFICATE_FILE', paths[0] ?? '', telling);
   let used = first;
 
-  return watchFiles({
-    stamps: unseen(paths),
-    everyMs: secretFiles.lookMs,
-    async onChange() {
-      const stamps = await stampsNow(paths);
-      try {
-        // Without waiting for the volume.
-        const [cert = '', key = ''] = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
-        const found = valid(cert, key);
-        told.isWell();
-        if (cert === used.cert && key === used.key) return stamps;
-        used = found;
-        use(found);
-        told.isChanged();
-        return stamps;
-      } catch (error) {
-        told.isUnusable(refusalOf(error, files).message);
-        return unseen(paths);
-      }
-    },
+  return watchFiles(unseen(paths), secretFiles.lookMs, async () => {
+    const stamps = await stampsNow(paths);
+    try {
+      // Without waiting for the volume.
+      const [cert = '', key = ''] = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+      const found = valid(cert, key);
+      told.isWell();
+      if (cert === used.cert && key === used.key) return stamps;
+      used = found;
+      use(found);
+      told.isChanged();
+      return stamps;
+    } catch (error) {
+      told.isUnusable(refusalOf(error, files).message);
+      return unseen(paths);
+    }
   });
 }

@@ -13,7 +13,6 @@ import { createTapLines } from '../observing/taps.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
-/** What can be asked on one path. */
 export interface AdminRoute {
   /** One sentence for `GET /`. */
   readonly about: string;
@@ -25,7 +24,6 @@ export interface AdminRoute {
   stream?(query: URLSearchParams, response: ServerResponse): void;
 }
 
-/** By path. */
 type Routes = Readonly<Record<string, AdminRoute>>;
 
 /** In the image: programs are in `dist/programs`, the page is in `dist/page`. */

@@ -1,4 +1,4 @@
-import { printable } from '@device-messaging/telemetry/text.ts';
+import { printable, shownValue } from '@device-messaging/telemetry/text.ts';
 import type { Settings } from '../settings/config.ts';
 import { ConfigurationError } from '../settings/config.ts';
 
@@ -73,11 +73,8 @@ export function readableLine(json: string, hasColours: boolean): string {
   const place = isInvocation ? String(correlationId) : `${partition}/${sequenceNumber}`;
   const fields = Object.entries<unknown>(isInvocation ? ofInvocation : ofMessage);
   const isBody = ([name]: readonly [string, unknown]) => bodies.includes(name);
-  const short = fields.filter((one) => !isBody(one)).map(([name, value]) => `${printable(name)}=${shown(value)}`);
+  const short = fields.filter((one) => !isBody(one)).map(([name, value]) => `${printable(name)}=${shownValue(value)}`);
   const long = fields.filter(isBody).map(([name, value]) => `    ${name}: ${printable(String(value))}\n`);
   const begin = [String(time).slice(11, 23), printable(place).padEnd(10), `${on}${String(stage).padEnd(11)}${off}`];
   return `${[...begin, ...short].join('  ')}\n${long.join('')}`;
 }
-
-const shown = (value: unknown): string =>
-  printable(typeof value === 'string' && /^[\w.:@/+-]+$/.test(value) ? value : JSON.stringify(value));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NoToken, type ScopedTokens } from '../access/identity.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
 import { monotonicOfComing } from '../concurrency/clocks.ts';
-import { createOpenRequests, createRequestRecords } from '../observing/callRecords.ts';
+import { createRequestRecords } from '../observing/callRecords.ts';
 import type { Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
@@ -182,11 +182,11 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     ? { adapter: options.adapter, close: async () => {} }
     : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
   const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
-  const { measure, repeated, out } = createRequestRecords('tokenEndpoint', meter);
-  const requests = createOpenRequests();
+  const requests = createRequestRecords('tokenEndpoint', meter);
+  const { measure, out } = requests;
 
   async function post(secret: string, isRepeat: boolean) {
-    if (isRepeat) repeated();
+    if (isRepeat) requests.repeated();
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret };
     const sent = requests.begin();
     const measured = (end: Parameters<typeof measure>[2]) => measure('fetch token', 'POST', end, requests.ended(sent));

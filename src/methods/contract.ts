@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { inexactIn, isWhole } from '@device-messaging/telemetry/exactJson.ts';
+import { decimalOf, inexactIn } from '@device-messaging/telemetry/exactJson.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { createJoined } from '../backends/transport.ts';
 import type { RequestFields } from '../observing/invocationRecords.ts';
@@ -123,6 +123,12 @@ export function readInvocation(bytes: Buffer): Invocation {
 
 const isTimeout = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= timeoutRange.min && (value as number) <= timeoutRange.max;
+
+/** Whether a number of a JSON text is exactly a whole one: `1.0` and `1e3` are, `0.99999999999999999999` is not. */
+export function isWhole(literal: string): boolean {
+  const { digits, exponent } = decimalOf(literal);
+  return digits === '' || exponent >= 0;
+}
 
 /** The names of outermost members such as `0.99999999999999999999`. */
 const roundedIn = (json: Json): string[] =>

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { namingSetting, serveHealth } from '@device-messaging/telemetry/health.ts';
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { isSecret, readCertificate, watchCertificate } from '../access/secretFiles.ts';
 import type { AdminRoute } from '../admin/adminServer.ts';
@@ -18,7 +17,7 @@ import { createDirectMethods, type DirectMethods } from '../hub/methods/directMe
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { createStoreRecords } from '../observing/callRecords.ts';
 import { createInvocationRecords, type InvocationObservation } from '../observing/invocationRecords.ts';
-import { createTroubles, type Log, type LogLines } from '../observing/log.ts';
+import { createTroubles, type Log, type LogLines, withFields } from '../observing/log.ts';
 import { namesIn, openMetrics } from '../observing/metrics.ts';
 import { inWords, type Traces } from '../observing/observation.ts';
 import { storeFailureOf } from '../observing/storeFailure.ts';

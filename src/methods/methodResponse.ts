@@ -1,4 +1,4 @@
-import { inexactIn, isShallow, isWhole } from '@device-messaging/telemetry/exactJson.ts';
+import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
 import {
   allKeys,
@@ -12,6 +12,7 @@ import {
 } from '../protocol/json.ts';
 import { placeIn } from '../protocol/rejection.ts';
 import { effects, type Reason } from '../protocol/vocabulary.ts';
+import { isWhole } from './contract.ts';
 import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */

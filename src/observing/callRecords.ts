@@ -22,24 +22,45 @@ interface HttpRequest {
   readonly expect?: readonly number[];
 }
 
-/** A response, or why there was none. */
 type RequestResult = { readonly status: number } | { readonly fault: TransportFault };
 type AttemptEnd =
   | { readonly status: number; readonly data: Buffer; readonly token: string }
   | { readonly fault: TransportFault };
 
-/** Counts what happens to one backend, and how long each request to it takes. */
+/** Counts what happens to one backend, how long each request to it takes, and which are under way. */
 export function createRequestRecords(backend: BackendKey, meter: Meter) {
   const record = meter.histogram('http.client.request.duration');
   const countRetry = meter.counter('device_messaging.backend.retries');
   const countOutage = meter.counter('device_messaging.backend.outages');
+  /** In the order of their beginning, which each has as `performance.now()`. */
+  const underWay = new Set<{ readonly since: number }>();
 
   return {
+    begin() {
+      const request = { since: performance.now() };
+      underWay.add(request);
+      return request;
+    },
+    /**
+     * It may have ended before.
+     * @returns its duration in ms
+     */
+    ended(request: { readonly since: number }): number {
+      underWay.delete(request);
+      return performance.now() - request.since;
+    },
+    count: () => underWay.size,
+    /** Age of the oldest, in whole ms; 0 when none is under way. */
+    oldestMs() {
+      const [oldest] = underWay;
+      return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
+    },
     measure(operation: Operation | 'probe', method: HttpMethod, end: RequestResult, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },
     repeated: () => countRetry(backend),
+    /** The circuit has opened. */
     out: () => countOutage(backend),
   };
 }
@@ -49,8 +70,8 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
  * @param url of the backend
  */
 export function createCallRecords(backend: BackendKey, url: string, meter: Meter) {
-  const { measure, repeated, out } = createRequestRecords(backend, meter);
-  const requests = createOpenRequests();
+  const requests = createRequestRecords(backend, meter);
+  const { measure, out, oldestMs } = requests;
   const name = backendNames[backend];
   const { hostname, port, protocol } = new URL(url);
   const serverPort = Number(port) || (protocol === 'https:' ? 443 : 80);
@@ -83,7 +104,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
         sends() {
           attempts += 1;
           own.attempts += 1;
-          if (attempts > 1) repeated();
+          if (attempts > 1) requests.repeated();
           step.waitsFor = 'answer';
           sent = requests.begin();
         },
@@ -122,47 +143,15 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
     },
     /** @param beganAt as `performance.now()` */
     probed: (end: AttemptEnd, beganAt: number) => measure('probe', 'GET', end, performance.now() - beganAt),
-    /** The circuit has opened. */
-    out,
-    /** Age of the oldest request under way; 0 when none is. Without probes. */
-    oldestMs: requests.oldestMs,
+    ...{ out, oldestMs }, // of requests without probes
   };
 }
 
 const statusOf = (end: AttemptEnd | undefined) => (end && 'status' in end ? end.status : undefined);
 const faultOf = (end: AttemptEnd | undefined) => (end && 'fault' in end ? end.fault.replaceAll(' ', '_') : undefined);
 
-/** The requests to one backend that are under way. */
-export function createOpenRequests() {
-  /** In the order of their beginning, which each has as `performance.now()`. */
-  const underWay = new Set<{ readonly since: number }>();
-
-  return {
-    begin() {
-      const request = { since: performance.now() };
-      underWay.add(request);
-      return request;
-    },
-    /**
-     * It may have ended before.
-     * @returns its duration in ms
-     */
-    ended(request: { readonly since: number }): number {
-      underWay.delete(request);
-      return performance.now() - request.since;
-    },
-    count: () => underWay.size,
-    /** Age of the oldest, in whole ms; 0 when none is under way. */
-    oldestMs() {
-      const [oldest] = underWay;
-      return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
-    },
-  };
-}
-
 export type StoreRecords = ReturnType<typeof createStoreRecords>;
 
-/** Records the calls to the stores of a program. */
 export function createStoreRecords(meter: Meter) {
   const record = meter.histogram('device_messaging.store.duration');
   const underWay = new Map<StoreKey, number>();

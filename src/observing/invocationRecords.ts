@@ -5,12 +5,7 @@ import type { MessageRecordsOptions } from './messageRecords.ts';
 import { beginStep, beginTrace, type CallTimes, type Step } from './observation.ts';
 import type { Publish } from './taps.ts';
 
-interface MethodCall {
-  readonly device: string;
-  readonly module: string;
-  readonly payload: object | null;
-  readonly timeoutSeconds: number;
-}
+type MethodCall = Readonly<{ device: string; module: string; payload: object | null; timeoutSeconds: number }>;
 
 /** How the call of a direct method ends. */
 type MethodEnd =
@@ -106,7 +101,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
         traceparent,
         span,
         times,
-        get publish(): Publish | undefined {
+        get publish() {
           return publish;
         },
         /**
@@ -167,8 +162,10 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
             ...failure?.fields,
             durationMs: ms,
           };
+          // Where nobody but the caller has to do anything about it.
+          const isHarmless = failure === undefined || (failure.status < 500 && failure.invoked === 'no');
           if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
-          else if (isHarmless(failure)) log.info(line, 'method not invoked');
+          else if (isHarmless) log.info(line, 'method not invoked');
           else log.warn(line, 'method not invoked, or its outcome is unknown');
           const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
           record(exactMs / 1000, status === undefined ? '' : statusValue(status), reason ?? '');
@@ -195,7 +192,3 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
     },
   };
 }
-
-/** The method was not invoked, and nobody but the caller has to do anything about it. */
-const isHarmless = (failure: InvocationFailure | undefined): boolean =>
-  failure === undefined || (failure.status < 500 && failure.invoked === 'no');

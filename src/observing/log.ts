@@ -4,7 +4,6 @@ import {
   type LogLevel,
   type Log as LogOf,
   type LogOptions,
-  originOf,
 } from '@device-messaging/telemetry/log.ts';
 import { eventOf, events, type LogText } from './events.ts';
 
@@ -20,6 +19,22 @@ export const createLog = (
   destination?: Parameters<typeof createLogOf>[2],
   options?: LogOptions,
 ): Log => createLogOf(events, level, destination, options);
+
+/** The log that lines of a log with fields of its own come to. */
+const origins = new WeakMap<object, object>();
+
+const originOf = (log: object): object => origins.get(log) ?? log;
+
+/** The same log, with these fields on each line. */
+export function withFields(log: LogLines, own: object): LogLines {
+  const view: LogLines = {
+    info: (fields, message) => log.info({ ...own, ...fields }, message),
+    warn: (fields, message) => log.warn({ ...own, ...fields }, message),
+    error: (fields, message) => log.error({ ...own, ...fields }, message),
+  };
+  origins.set(view, originOf(log));
+  return view;
+}
 
 /** What the log says about a source of trouble. */
 export type Trouble = (
@@ -37,10 +52,7 @@ export type Trouble = (
   readonly still?: () => object;
 };
 
-interface End {
-  readonly message?: LogText<'info'> | undefined;
-  readonly fields?: object | undefined;
-}
+type End = { readonly message?: LogText<'info'> | undefined; readonly fields?: object | undefined };
 
 interface Episode {
   latest: Trouble;

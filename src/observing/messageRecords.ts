@@ -28,34 +28,7 @@ export interface MessageRecordsOptions {
 
 const none: readonly string[] = [];
 
-type MessageRecord = ReturnType<typeof recordOf>;
-
-/** What is known of a message: its line, metrics, span and followers read it at the end. Times as `performance.now()`. */
-function recordOf(receivedMessage: ReceivedMessage, envelope: Envelope, traceId: string, readAt: number | undefined) {
-  const begunAt = performance.now();
-  return {
-    receivedMessage,
-    envelope,
-    traceId,
-    waits: readAt === undefined ? undefined : waitsOf(receivedMessage, readAt, begunAt), // not for a dead letter
-    begunAt,
-    /** When the result was known: its handling without replies ended. */
-    answersAt: begunAt,
-    repliedAt: begunAt,
-    times: {} as CallTimes,
-    remarks: none,
-    failure: undefined as Rejection | undefined,
-    sent: 0, // replies that the hub has accepted
-    dropped: [] as { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[],
-  };
-}
-
-/** How long it waited before its handling began, in ms. */
-const waitsOf = ({ event }: ReceivedMessage, readAt: number, begunAt: number) => ({
-  // The hub's clock and ours differ, and ours can be set: 0 instead of less.
-  hubMs: Math.max(0, dateOf(readAt) - event.enqueuedTimeUtc.getTime()),
-  laneMs: begunAt - readAt, // behind others, since it was read
-});
+type Dropped = { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason };
 
 export type MessageObservation = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
 
@@ -67,21 +40,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
   const recordWait = meter.histogram('device_messaging.wait.duration');
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
-  function measure(name: string, record: MessageRecord) {
-    const { receivedMessage, waits, begunAt, answersAt, repliedAt, failure, sent, dropped } = record;
-    const code = failure?.code ?? 'ok';
-    const { fault } = resultCodes[code];
-    countHandled(code, name, receivedMessage.generation);
-    recordWork((answersAt - begunAt) / 1000, name, receivedMessage.generation, fault === 'nobody' ? '' : fault);
-    if (waits !== undefined) {
-      recordWait(waits.hubMs / 1000, 'hub');
-      recordWait(waits.laneMs / 1000, 'lane');
-    }
-    for (let number = 0; number < sent; number += 1) countReply('delivered');
-    for (const { reason } of dropped) countReply(reason);
-    if (sent + dropped.length > 0) recordReplies((repliedAt - answersAt) / 1000);
-  }
-
   return {
     /**
      * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
@@ -89,7 +47,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
      * @returns its functions are called in their order, `ended` or `left` at last
      */
     begin(receivedMessage: ReceivedMessage, envelope: Envelope, name: string | undefined, readAt: number | undefined) {
-      const { event, deviceId, origin, redelivered } = receivedMessage;
+      const { event, deviceId, origin, generation, redelivered } = receivedMessage;
       const { sequenceNumber } = event;
       const { traceId, traceparent, span } = beginTrace(
         traces,
@@ -117,24 +75,35 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       );
       const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber });
       const open = new Set<Step>();
-      const record = recordOf(receivedMessage, envelope, traceId, readAt);
+      const times: CallTimes = {};
+      // Times as `performance.now()`.
+      const begunAt = performance.now();
+      /** When the result was known: its handling without replies ended. */
+      let answersAt = begunAt;
+      let repliedAt = begunAt;
+      // How long it waited before its handling began; not for a dead letter. The hub's clock and ours differ, and ours can be set: 0 instead of less.
+      const hubMs = readAt === undefined ? undefined : Math.max(0, dateOf(readAt) - event.enqueuedTimeUtc.getTime());
+      const laneMs = readAt === undefined ? undefined : begunAt - readAt; // behind others, since it was read
+      let remarks = none;
+      let sent = 0; // replies that the hub has accepted
+      const dropped: Dropped[] = [];
       publish?.('begun', {
         message: envelope.name,
-        generation: receivedMessage.generation,
+        generation,
         correlationId: envelope.correlationId,
         traceId,
         ack: envelope.ack,
-        laneWaitMs: record.waits && Math.round(record.waits.laneMs),
+        laneWaitMs: laneMs && Math.round(laneMs),
         redelivered,
         parkedBefore: receivedMessage.attempts ?? 0,
       });
 
       const observation = {
-        begunAt: record.begunAt,
+        begunAt,
         open,
         traceparent,
         span,
-        times: record.times,
+        times,
         publish,
         decoded(json: Json | undefined) {
           publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
@@ -147,17 +116,17 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           return () => void open.delete(step);
         },
         /** The result is known, and the replies begin. */
-        answers(remarks: readonly string[] = none) {
-          record.remarks = remarks;
-          record.answersAt = performance.now();
-          record.repliedAt = record.answersAt;
+        answers(found: readonly string[] = none) {
+          remarks = found;
+          answersAt = performance.now();
+          repliedAt = answersAt;
         },
         reply(reply: Reply): ReturnType<typeof beginReply> {
           const { kind, deviceId: device } = reply;
           return beginReply(observation, reply, (delivery) => {
-            record.repliedAt = performance.now();
-            if (delivery === 'delivered') record.sent += 1;
-            else if (delivery !== 'stopped') record.dropped.push({ kind, device, reason: delivery.dropped });
+            repliedAt = performance.now();
+            if (delivery === 'delivered') sent += 1;
+            else if (delivery !== 'stopped') dropped.push({ kind, device, reason: delivery.dropped });
           });
         },
         /** It is being written as a dead letter. */
@@ -176,18 +145,52 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         },
         /** @param failure of the request; an undelivered notification can be the reason */
         ended(failure: Rejection | undefined) {
-          record.failure = failure;
-          measure(name ?? other, record);
-          const { sent, dropped } = record;
-          const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
-          log[isAlarming ? 'warn' : 'info'](lineOf(record), 'handled');
-          publish?.('handled', toldAtEnd(record));
+          const known = name ?? other;
+          const code = failure?.code ?? 'ok';
+          const { fault } = resultCodes[code];
+          countHandled(code, known, generation);
+          recordWork((answersAt - begunAt) / 1000, known, generation, fault === 'nobody' ? '' : fault);
+          if (hubMs !== undefined) recordWait(hubMs / 1000, 'hub');
+          if (laneMs !== undefined) recordWait(laneMs / 1000, 'lane');
+          for (let number = 0; number < sent; number += 1) countReply('delivered');
+          for (const { reason } of dropped) countReply(reason);
+          if (sent + dropped.length > 0) recordReplies((repliedAt - answersAt) / 1000);
+
+          const ms = Math.round(answersAt - begunAt);
+          const repliesMs = Math.round(repliedAt - answersAt);
+          const isAlarming = dropped.length > 0 || code === 'internal_platform_error';
+          // The one log line of a handled message (G5, D91).
+          const line = {
+            device: envelope.deviceId,
+            message: envelope.name?.slice(0, 128),
+            code,
+            ...(failure && { details: failure.details }),
+            correlationId: envelope.correlationId?.slice(0, 128),
+            traceId,
+            ack: envelope.ack,
+            partition: origin.partition,
+            sequenceNumber,
+            hubWaitMs: hubMs,
+            laneWaitMs: laneMs && Math.round(laneMs),
+            ms,
+            backends: rounded(times),
+            replies: sent,
+            repliesMs: sent + dropped.length > 0 ? repliesMs : undefined,
+            ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
+            ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
+          };
+          log[isAlarming ? 'warn' : 'info'](line, 'handled');
+          publish?.('handled', {
+            ...{ code, details: failure?.details, ack: envelope.ack, ms, repliesMs, replies: sent },
+            dropped: dropped.length > 0 ? dropped : undefined,
+            backends: rounded(times) ?? {},
+            remarks: remarks.length > 0 ? remarks : undefined,
+          });
           if (span === undefined) return;
           // Only a failure that is not the device's is an error of the span.
-          const isError = failure !== undefined && resultCodes[failure.code].fault !== 'device';
+          const isError = failure !== undefined && fault !== 'device';
           const replies = { 'svc.replies.sent': sent, 'svc.replies.dropped': dropped.length || undefined };
-          const error = isError ? { type: failure.code, message: failure.details } : undefined;
-          span.end({ 'svc.code': failure?.code ?? 'ok', ...replies }, error);
+          span.end({ 'svc.code': code, ...replies }, isError ? { type: code, message: failure.details } : undefined);
         },
         /** This instance no longer handles the message. */
         left() {
@@ -202,45 +205,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       countHandled('internal_platform_error', other, generation);
       observation?.span?.end({}, { type: 'unforeseen' });
     },
-  };
-}
-
-/** Of the one log line of a handled message (G5, D91). */
-function lineOf(record: MessageRecord): object {
-  const { receivedMessage, envelope, waits, begunAt, answersAt, repliedAt, remarks, failure, sent, dropped } = record;
-  return {
-    device: envelope.deviceId,
-    message: envelope.name?.slice(0, 128),
-    code: failure?.code ?? 'ok',
-    ...(failure && { details: failure.details }),
-    correlationId: envelope.correlationId?.slice(0, 128),
-    traceId: record.traceId,
-    ack: envelope.ack,
-    partition: receivedMessage.origin.partition,
-    sequenceNumber: receivedMessage.event.sequenceNumber,
-    hubWaitMs: waits?.hubMs,
-    laneWaitMs: waits && Math.round(waits.laneMs),
-    ms: Math.round(answersAt - begunAt),
-    backends: rounded(record.times),
-    replies: sent,
-    repliesMs: sent + dropped.length > 0 ? Math.round(repliedAt - answersAt) : undefined,
-    ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
-    ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
-  };
-}
-
-function toldAtEnd(record: MessageRecord): object {
-  const { envelope, begunAt, answersAt, repliedAt, times, remarks, failure, sent, dropped } = record;
-  return {
-    code: failure?.code ?? 'ok',
-    details: failure?.details,
-    ack: envelope.ack,
-    ms: Math.round(answersAt - begunAt),
-    repliesMs: Math.round(repliedAt - answersAt),
-    replies: sent,
-    dropped: dropped.length > 0 ? dropped : undefined,
-    backends: rounded(times) ?? {},
-    remarks: remarks.length > 0 ? remarks : undefined,
   };
 }
 

@@ -7,7 +7,6 @@ import {
   histogram,
   type Meter as MeterOf,
   type MeterWithReadings as MeterWithReadingsOf,
-  noMeter as noMeterOf,
   open,
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
@@ -39,7 +38,6 @@ const operation = closed('device_messaging.operation', 'what is asked of it; a p
 
 const cache = closed('device_messaging.cache', 'what it holds', ['types', 'identities']);
 
-/** Calls to the backends. */
 const backendMetrics = {
   'http.client.request.duration': histogram(requestBuckets)(
     'Duration of one request to a backend',
@@ -161,13 +159,11 @@ export type MetricName = keyof typeof metrics;
 
 const namesOf = (own: object) => Object.keys(own) as MetricName[];
 
-/** Which program has which metrics. */
 export const namesIn = {
   service: namesOf(ofService),
   methods: namesOf({ ...ofCalls, ...methodMetrics, ...processMetrics }),
 };
 
-/** What the parts of the service and of the front door record. */
 export type Meter = MeterOf<typeof metrics>;
 export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 
@@ -175,33 +171,19 @@ export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 export const createMeter = (names: readonly MetricName[] = namesIn.service): MeterWithReadings =>
   createMeterOf(metrics, names);
 
-/** Records nothing. */
-export const noMeter: Meter = noMeterOf;
+export const noMeter: Meter = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
 
-/** The metrics of a program, and the ways out of it. */
-export interface Metrics {
-  readonly meter: Meter;
-  /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
-  readonly text: (() => Promise<string>) | undefined;
-  /** The main counts since the start. */
-  summary(): object;
-  /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
-  close(): Promise<void>;
-}
+export type Metrics = ReturnType<typeof openMetrics>;
 
-interface MetricsOptions extends Program {
-  /** The metrics of the program; those of the service when omitted. */
-  readonly names?: readonly MetricName[];
-  /** For the standard variables of OpenTelemetry. */
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: LogLines;
-}
+/** `names`: the metrics of the program, those of the service when omitted; `env` has the standard variables of OpenTelemetry. */
+type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: NodeJS.ProcessEnv; log: LogLines }>;
 
 /** The last export must not delay a stop. */
 const lastExportMs = 2_000;
 const source = 'metrics collector';
 
-export function openMetrics({ env, log, names, ...program }: MetricsOptions): Metrics {
+/** The metrics of a program, and the ways out of it. */
+export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
   const meter = createMeter(names);
@@ -209,10 +191,8 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
   // The trouble lasts until an export succeeds, also between two attempts.
-  const raise = (diagnosis: object) => {
-    const message = 'metrics cannot be sent to the collector';
-    troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
-  };
+  const message = 'metrics cannot be sent to the collector';
+  const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown): undefined => void raise({ err: error });
   let writing: Promise<() => string> | undefined;
 
@@ -225,20 +205,17 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
     return sendToCollector(report, await resourceOf(program), wanted, exported);
   }
 
-  async function openExposition() {
-    const { attributes } = await resourceOf(program);
-    const texts = Object.entries(attributes).map(([key, value]) => [key, String(value)]);
-    return createExposition(meter, Object.fromEntries(texts));
-  }
-
+  const openExposition = async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes));
   const sending = startSending().catch(failed);
   return {
-    meter,
+    meter: meter as Meter,
+    /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
     async text() {
       writing ??= openExposition();
       return (await writing)();
     },
-    summary: () => summaryOf(meter),
+    summary: (): object => summaryOf(meter),
+    /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
     async close() {
       const last = sending.then((sendLast) => sendLast?.());
       await within(last, lastExportMs).catch(failed);
@@ -246,6 +223,21 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions): Me
       stopObserving();
     },
   };
+}
+
+/**
+ * Attributes by the labels that OpenTelemetry makes of any keys, as operators may choose them: no digit first, and the values of keys that become
+ * the same are joined, in the order of the keys.
+ */
+export function labelsOf(attributes: object): Record<string, string> {
+  const keys = new Map<string, string[]>();
+  for (const key of Object.keys(attributes)) {
+    const label = key.replaceAll(/\W/g, '_').replace(/^(?=\d)/, 'key_');
+    keys.set(label, [...(keys.get(label) ?? []), key].sort());
+  }
+  return Object.fromEntries(
+    Array.from(keys, ([label, same]) => [label, same.map((key) => Reflect.get(attributes, key)).join(';')]),
+  );
 }
 
 /** Counts since the start, for the last line of the log. */

@@ -112,17 +112,14 @@ export function beginStep(open: Set<Step>, kind: Step['kind'], what: string, of:
 
 /** What a step waits for. */
 export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
-  if (kind !== 'reply') return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;
-  return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
+  if (kind !== 'reply') return `${waits[waitsFor] ?? waitsFor} ${of} (${what})`;
+  return `${waits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
 }
 
-const replyWaits: Readonly<Record<string, string>> = {
+const waits: Readonly<Record<string, string>> = {
   turn: 'its turn to be sent, at the rate of the hub',
   hub: 'the hub to take a reply',
   queue_full: 'room in the queue of the device, which does not fetch its messages',
-};
-
-const callWaits: Readonly<Record<string, string>> = {
   connection: 'a free connection to the',
   room: 'room for answers, which other messages keep until their replies are sent, of the',
   circuit: 'the end of the outage of the',

@@ -1,4 +1,4 @@
-import type { Declaration, Reading, Series } from '@device-messaging/telemetry/meter.ts';
+import { attributesOf, type Reading, type Series } from '@device-messaging/telemetry/meter.ts';
 import { type HrTime, ValueType } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { emptyResource, type Resource } from '@opentelemetry/resources';
@@ -13,12 +13,8 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { collectorAgent, type MetricsWanted } from './traces.ts';
 
-/** What is reported. */
-interface Report {
-  readonly meter: { readings(): readonly Reading[] };
-  /** When counting began, in ms since 1970. */
-  readonly since: number;
-}
+/** What is reported, and when counting began, in ms since 1970. */
+type Report = { readonly meter: { readings(): readonly Reading[] }; readonly since: number };
 
 /**
  * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
@@ -32,20 +28,15 @@ export function sendToCollector(
   exported: (error?: Error) => void,
 ): () => Promise<void> {
   const exporter = new OTLPMetricExporter(collectorAgent(collector));
-  const reader = new PeriodicExportingMetricReader({
-    exporter: {
-      export: (metrics, done) =>
-        exporter.export(metrics, (result) => {
-          exported(result.error); // the exporter tells nobody but its caller
-          done(result);
-        }),
-      forceFlush: () => exporter.forceFlush(),
-      shutdown: () => exporter.shutdown(),
-    },
-    exportIntervalMillis: intervalMs,
-    exportTimeoutMillis: timeoutMs,
-    metricProducers: [createProducer(report)],
-  });
+  const send = exporter.export.bind(exporter);
+  exporter.export = (metrics, done) =>
+    send(metrics, (result) => {
+      exported(result.error); // the exporter tells nobody but its caller
+      done(result);
+    });
+  const metricProducers = [createProducer(report)];
+  const times = { exportIntervalMillis: intervalMs, exportTimeoutMillis: timeoutMs };
+  const reader = new PeriodicExportingMetricReader({ exporter, ...times, metricProducers });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return () => provider.shutdown();
 }
@@ -85,11 +76,11 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const series = [...read()];
   if (series.length === 0) return [];
   const points = <V>(numberOf: (one: Readonly<Series>) => V): DataPoint<V>[] =>
-    series.map((one) => ({ ...times, attributes: attributesOf(declaration, one.values), value: numberOf(one) }));
-  const common = {
-    descriptor: { name, description, unit, valueType },
-    aggregationTemporality: AggregationTemporality.CUMULATIVE,
-  };
+    series.map((one) => {
+      return { ...times, attributes: Object.fromEntries(attributesOf(declaration, one)), value: numberOf(one) };
+    });
+  const descriptor = { name, description, unit, valueType };
+  const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
   if (kind === 'histogram') {
     const boundaries = [...declaration.buckets];
     const dataPoints = points(({ sum, count, buckets: own }) => ({
@@ -102,15 +93,6 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const dataPoints = points(({ sum }) => sum);
   if (kind === 'gauge') return [{ ...common, dataPointType: DataPointType.GAUGE, dataPoints }];
   return [{ ...common, dataPointType: DataPointType.SUM, isMonotonic: kind === 'counter', dataPoints }];
-}
-
-function attributesOf({ attributes, constants }: Declaration, values: readonly string[]): Record<string, string> {
-  const own: Record<string, string> = { ...constants };
-  for (const [index, { key }] of attributes.entries()) {
-    const value = values[index] ?? '';
-    if (value !== '') own[key] = value;
-  }
-  return own;
 }
 
 const hrTimeOf = (ms: number): HrTime => [Math.floor(ms / 1000), (ms % 1000) * 1e6];

@@ -4,23 +4,9 @@ import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { createCover } from './redaction.ts';
 
 /** The stages of a message, and of an invocation, in the order in which they usually come. */
-export type Stage =
-  | 'read'
-  | 'invoked'
-  | 'skipped'
-  | 'gap'
-  | 'waits'
-  | 'begun'
-  | 'decoded'
-  | 'attempt'
-  | 'sent'
-  | 'answer'
-  | 'reply waits'
-  | 'refused'
-  | 'reply'
-  | 'parked'
-  | 'handled'
-  | 'left';
+export type Stage = StageBefore | StageInWork;
+type StageBefore = 'read' | 'invoked' | 'skipped' | 'gap' | 'waits' | 'begun' | 'decoded';
+type StageInWork = 'attempt' | 'sent' | 'answer' | 'reply waits' | 'refused' | 'reply' | 'parked' | 'handled' | 'left';
 
 /** Names a message of the hub, or an invocation. */
 type MessageRef = { readonly partition: string; readonly sequenceNumber: number } | { readonly correlationId: string };
@@ -43,7 +29,6 @@ export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: st
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 
-/** A follower of a device. */
 interface Follower {
   readonly device: string;
   follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
@@ -54,7 +39,6 @@ const most = 4;
 
 export type Taps = ReturnType<typeof createTaps>;
 
-/** The followers of devices. */
 export function createTaps() {
   const followers = new Set<Follower>();
 
@@ -127,11 +111,10 @@ export function createTapLines(secrets: SecretList) {
   /** @param token of the call, which is a secret, too */
   return (event: object, bodies: Bodies = {}, token = latest): string => {
     latest = token;
-    const shownBodies = Object.entries(bodies).map(([name, body]) => [
-      name,
-      body === undefined ? body : redactedJson(body, clean),
-    ]);
-    return `${printableJson(JSON.stringify({ ...Object(shown(event, 0)), ...Object.fromEntries(shownBodies) }))}\n`;
+    const line = { ...Object(shown(event, 0)) };
+    for (const [name, body] of Object.entries(bodies))
+      line[name] = body === undefined ? body : redactedJson(body, clean);
+    return `${printableJson(JSON.stringify(line))}\n`;
   };
 }
 

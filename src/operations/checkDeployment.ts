@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createReport, type Finding, failure, ok, runChecks, warning } from '@device-messaging/telemetry/check.ts';
+import { createReport, doubt, type Finding, fault, runChecks } from '@device-messaging/telemetry/check.ts';
 import { missingOfPlatform } from '../access/identity.ts';
 import { useNetwork } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
@@ -10,15 +10,12 @@ import {
   ConfigurationError,
   configDirectory,
   fileEffect,
-  proxyVariables,
   readMethodsSettings,
   readSettings,
-  settingDocs,
-  unknownVariables,
+  strayVariables,
 } from '../settings/config.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { type AnySettings, openersOf } from './openers.ts';
-import { findingsOf, type Probe } from './probe.ts';
+import { type AnySettings, openersOf, type Probe } from './openers.ts';
 import { methodsProbes, serviceProbes } from './probes.ts';
 
 const usage = `Usage: check [methods] [options]
@@ -77,7 +74,7 @@ export async function checkDeployment(
   if (settings && 'transport' in settings.hub) await useHubTransport(settings.hub);
   const secrets = piecesOf(settings ? secretsOf(settings) : []);
   const report = createReport({
-    ...{ isJson: values.json, isInit: values.init, write, now: () => performance.now() },
+    ...{ isJson: values.json, isInit: values.init, write },
     cover(text) {
       const covered = new Uint8Array(text.length);
       coverSecrets(text, secrets, covered);
@@ -98,19 +95,18 @@ export function checkSettings<S extends object>(
   env: NodeJS.ProcessEnv,
 ): { readonly settings: S | undefined; readonly findings: readonly Finding[] } {
   const what = 'settings';
-  const known = settingDocs().map((setting) => setting.env);
-  const doubts = [...unknownVariables(env, known), ...proxyVariables(env)].map(({ variable, hint }) =>
-    warning('variables', `${variable} is no setting`, hint),
-  );
+  const doubts = strayVariables(env).map(({ variable, hint }) => {
+    return { what: 'variables', ...doubt(`${variable} is no setting`, hint) };
+  });
   try {
     const settings = read();
     const file = fileEffect(env, configDirectory, settings);
     const source = file === undefined ? 'from the environment' : `from the environment and ${file.path}`;
-    return { settings, findings: [ok(what, `all valid, ${source}`), ...doubts] };
+    return { settings, findings: [{ what, mark: 'ok', found: `all valid, ${source}` }, ...doubts] };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const list = 'docs/settings.md and .env.example list every setting';
-    const problems = error.problems.map((problem) => failure(what, problem, list));
+    const problems = error.problems.map((problem) => ({ what, ...fault(problem, list) }));
     return { settings: undefined, findings: [...problems, ...doubts] };
   }
 }
@@ -121,5 +117,5 @@ const checksFor = (settings: AnySettings) =>
 function checksOf<S extends AnySettings>(probes: readonly Probe<S>[], settings: S) {
   const open = openersOf(settings);
   const applying = probes.filter(({ applies }) => applies?.(settings) ?? true);
-  return applying.map((probe) => ({ what: probe.name, look: () => findingsOf(probe, open, settings) }));
+  return applying.map((probe) => ({ what: probe.name, look: () => probe.attempt(open, settings) }));
 }

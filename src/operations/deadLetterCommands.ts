@@ -17,11 +17,7 @@ export interface Choice {
   readonly code?: string | undefined;
 }
 
-/** A dead letter and its id. */
-export interface StoredLetter {
-  readonly id: string;
-  readonly letter: DeadLetter;
-}
+export type StoredLetter = { readonly id: string; readonly letter: DeadLetter };
 
 /**
  * The selection that the options of a command make.
@@ -113,7 +109,6 @@ function lineOf({ id, letter }: StoredLetter): string {
 export const messageIn = ({ event }: DeadLetter): unknown =>
   event.properties?.['action'] ?? event.properties?.['eventType'];
 
-/** One dead letter whole. */
 export async function show(store: Pick<DeadLetters, 'read'>, id: string): Promise<number> {
   const letter = await store.read(id);
   if (letter === undefined) throw new Error('there is no dead letter of this id: `list` shows them');
@@ -123,24 +118,19 @@ export async function show(store: Pick<DeadLetters, 'read'>, id: string): Promis
   return 0;
 }
 
-interface Deletion {
-  /** Those with these ids, also when they cannot be read; when empty, those of the choice. */
-  readonly ids: readonly string[];
-  readonly choice: Choice;
-  readonly isDryRun: boolean;
-}
-
 /** Requests to the store at once. */
 const together = 16;
 
 /**
  * Deletes dead letters for good, and prints a line for each. Ends with 1 when one is not there or cannot be read.
+ * @param which `ids`: those with these ids, also when they cannot be read; when empty, those of the choice
  * @throws Error without a selection: a forgotten option must not delete all of them
  */
 export async function deleteLetters(
   store: Readable & Pick<DeadLetters, 'remove'>,
-  { ids, choice, isDryRun }: Deletion,
+  which: Readonly<{ ids: readonly string[]; choice: Choice; isDryRun: boolean }>,
 ): Promise<number> {
+  const { ids, choice, isDryRun } = which;
   const isChosen = Object.values(choice).some((one) => one !== undefined);
   if (ids.length > 0 && isChosen) throw new Error('delete takes ids or options, not both');
   if (ids.length === 0 && !isChosen)

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { doubt, fault } from '@device-messaging/telemetry/check.ts';
 import { maxAnswerBytes } from '../backends/backend.ts';
 import { cacheEntries, entryBytes } from '../backends/cache.ts';
 import { readingBytes, usualAnswerBytes } from '../backends/transport.ts';
@@ -16,8 +17,7 @@ import {
   reading,
 } from '../settings/constants.ts';
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
-import type { AnySettings } from './openers.ts';
-import { doubt, fault, type Probe } from './probe.ts';
+import type { AnySettings, Probe } from './openers.ts';
 
 /** A part of what a process may hold in memory. */
 export interface MemoryPart<S> {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { totalmem } from 'node:os';
+import { away, type Found, fault, type Said } from '@device-messaging/telemetry/check.ts';
 import { outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import { type Access, type AccountAccess, accessOf, type EventsAccess, type ServiceAccess } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
@@ -19,7 +20,14 @@ import { openEventClient } from '../hub/reading/connection.ts';
 import { findEndpoint, nameOf, settingsAt } from '../hub/reading/foundEndpoint.ts';
 import { createSendBytes } from '../hub/replies/sendBytes.ts';
 import { newServiceClient, noRetry } from '../hub/serviceSdk.ts';
-import { ofIdentity, ofLookedUp, type ReadingDiagnosis } from '../observing/diagnosis.ts';
+import {
+  isLasting,
+  ofIdentity,
+  ofLookedUp,
+  ownLimitOf,
+  type ReadingDiagnosis,
+  todoOf,
+} from '../observing/diagnosis.ts';
 import type { Troubles } from '../observing/log.ts';
 import { type BackendKey, backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
@@ -123,7 +131,6 @@ function sendToNobody(access: ServiceAccess): Promise<unknown> {
   return answered(client, client.open().then(send));
 }
 
-/** Calls a method of a device that does not exist. */
 function invokeAtNobody(access: ServiceAccess) {
   const methods = createDirectMethods(access);
   const nobody = { device: `check-${randomUUID()}`, module: '', payload: null, timeoutSeconds: 5 };
@@ -248,4 +255,34 @@ function machineLimits(): { readonly memory: number; readonly files: number | un
     memory: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
     files: files === 'unlimited' ? Number.POSITIVE_INFINITY : Number(files) || undefined,
   };
+}
+
+/** What a program needs, tried as the program itself does it. */
+export interface Probe<S> {
+  /** Of its line; docs/operations.md says what each tries. */
+  readonly name: string;
+  applies?(settings: S): boolean;
+  /** @returns by the table of diagnoses. @throws an error of the probe itself */
+  attempt(open: Openers, settings: S): Promise<Said>;
+}
+
+/** What a failure means for an operator. */
+interface Meaning {
+  readonly setting?: string;
+  readonly todo: string;
+  /** The other side has answered, and refuses. */
+  readonly isAnswer?: boolean;
+  /** Has the code, if one is known. */
+  readonly cause?: string | undefined;
+}
+
+/** An outage, which may pass, unless something must be mended. */
+export const failed = (said: string, { setting, todo, isAnswer, cause = '' }: Meaning): Found =>
+  (isAnswer || isLasting(cause) ? fault : away)(setting === undefined ? said : `${said} (${setting})`, todo);
+
+/** @param said by what does not answer; has the code of the cause, if one is known */
+export function unanswered(said: string, setting: string): Found {
+  const cause = said.match(/\b(?:E[A-Z]{2,}\w*|[A-Z]+_[A-Z_]+)\b/g)?.at(-1) ?? '';
+  const todo = todoOf(cause, `compare ${setting}`) ?? `compare ${setting}, or wait until it is back`;
+  return failed(said, { setting, todo, cause, ...ownLimitOf(cause) });
 }

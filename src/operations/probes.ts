@@ -1,4 +1,4 @@
-import { ok } from '@device-messaging/telemetry/check.ts';
+import { away, doubt, type Found, fault } from '@device-messaging/telemetry/check.ts';
 import { isSecret } from '../access/secretFiles.ts';
 import type { BackendName } from '../backends/backends.ts';
 import { TransportFailure } from '../backends/transport.ts';
@@ -17,8 +17,7 @@ import { invocationLimits, mostBodies } from '../settings/constants.ts';
 import { placeOf } from '../settings/derived.ts';
 import { createFileStorage } from '../stores/methodFiles.ts';
 import { disk, memory, methodsMemory, openFiles, orFewerConnections, serviceMemory } from './machineProbes.ts';
-import { type AnySettings, answerMs, type Openers, urlOf } from './openers.ts';
-import { away, doubt, type Found, failed, fault, type Probe, unanswered } from './probe.ts';
+import { type AnySettings, answerMs, failed, type Openers, type Probe, unanswered, urlOf } from './openers.ts';
 
 /** `Date` has whole seconds, and an answer takes time. */
 const noiseMs = 2_000;
@@ -75,7 +74,7 @@ const reading: Probe<Settings> = {
       (positions) => lagOf(extents, positions, at.hub),
       (error) => away(`cannot be read: ${error.message}`, 'the check of the store says more'),
     );
-    return [found, typeof lag === 'string' ? ok('checkpoints', lag) : { ...lag, what: 'checkpoints' }];
+    return [found, { ...(typeof lag === 'string' ? { mark: 'ok', found: lag } : lag), what: 'checkpoints' }];
   },
 };
 

@@ -2,8 +2,6 @@ import { parseArgs } from 'node:util';
 import { askAdmin, runCommand } from '../admin/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
-/** The operator's command to ask the admin port. */
-
 const usage = `Usage: admin [PATH] [options]
 
 Asks the admin port of the running program and prints its answer. Without PATH:

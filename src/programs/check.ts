@@ -1,8 +1,6 @@
 import { runCommand } from '../admin/commands.ts';
 import { checkDeployment } from '../operations/checkDeployment.ts';
 
-/** The operator's command that tries a deployment before it is started, and beside it. */
-
 await runCommand(async (args) => {
   const code = await checkDeployment(args, process.env, (text) => process.stdout.write(text));
   // What does not answer keeps connections open: they need not end.

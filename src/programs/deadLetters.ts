@@ -13,8 +13,6 @@ import { versionOfBuild } from '../settings/derived.ts';
 import { openDeadLetters } from '../stores/open.ts';
 import { createHandling } from './handling.ts';
 
-/** The operator's command for dead letters. */
-
 const usage = `Usage: dead-letters COMMAND [options]
 
   list         one line for each dead letter
@@ -68,7 +66,7 @@ await runCommand(async (args) => {
           const version = versionOfBuild(process.env);
           const program = { service: 'device-messaging-dead-letters', version, instance: randomUUID() };
           await useHubTransport(settings.hub);
-          const traces = await openTraces(process.env, { ...program, instance: randomUUID(), log });
+          const traces = await openTraces(process.env, { ...program, log });
           return createHandling(settings, log, { deadLetters, traces });
         },
       });

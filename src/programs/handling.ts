@@ -1,4 +1,3 @@
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import { type Access, accessOf } from '../access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
 import { createBackends } from '../backends/backends.ts';
@@ -10,7 +9,7 @@ import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';
 import { createStoreRecords, type StoreRecords } from '../observing/callRecords.ts';
-import { createTroubles, type Log } from '../observing/log.ts';
+import { createTroubles, type Log, withFields } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import type { Traces } from '../observing/observation.ts';
 import { storeFieldsOf } from '../observing/storeFailure.ts';

@@ -12,15 +12,12 @@ import {
   configDirectory,
   fileEffect,
   type MethodsSettings,
-  proxyVariables,
   type Settings,
-  settingDocs,
-  unknownVariables,
+  strayVariables,
 } from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
-/** A started program. */
 interface Running {
   /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;
@@ -63,9 +60,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   logWarnings(process, log);
   const settingsFile = fileEffect(process.env, configDirectory, settings);
   log.info({ ...thisBuild(process.env), settingsFile, settings: redactedSettings(settings) }, 'starting');
-  const variables = settingDocs().map(({ env }) => env);
-  for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
-    log.warn(unused, 'environment variable is no setting');
+  for (const stray of strayVariables(process.env)) log.warn(stray, 'environment variable is no setting');
 
   try {
     const version = versionOfBuild(process.env);
@@ -88,8 +83,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
       isSignalled = true;
       stop(0, { signal });
     };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
     void running.restart?.then(() => stop(restartCode, {}));
   } catch (error) {
     endOf(log, error, 'could not start');

@@ -1,4 +1,3 @@
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import type { Access, EventsAccess } from '../access/access.ts';
 import { currentOf, derivedFrom, isSecret, type Secret } from '../access/secretFiles.ts';
 import { bytesToReserveFor, createReceivedMessages } from '../dispatch/recognition.ts';
@@ -20,7 +19,7 @@ import {
 import { createLeases, type Leases } from '../hub/reading/leases.ts';
 import type { StartPosition } from '../hub/reading/startPosition.ts';
 import { ofLookedUp } from '../observing/diagnosis.ts';
-import type { Log, Troubles } from '../observing/log.ts';
+import { type Log, type Troubles, withFields } from '../observing/log.ts';
 import type { ReceivedMessage } from '../protocol/event.ts';
 import type { Settings } from '../settings/config.ts';
 import { checkpointEveryMessages, failover, messageLimits, reading, timing } from '../settings/constants.ts';

@@ -3,8 +3,6 @@ import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import { runProgram } from './program.ts';
 import { startService } from './service.ts';
 
-/** The service. */
-
 const usage = `Usage: node dist/main.js    (npm start reads .env, too)
 
 The device messaging service: carries messages of devices from an IoT hub to the

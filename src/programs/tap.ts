@@ -2,8 +2,6 @@ import { parseArgs } from 'node:util';
 import { askAdmin, readableLine, runCommand } from '../admin/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
-/** The operator's command to follow one device. */
-
 const usage = `Usage: tap --device D [options]
 
 Follows the messages of one device through the service, as they happen: read

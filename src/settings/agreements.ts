@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createProxies, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
+import { createProxyOf, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
 import { accountOf, isNowhere, partOf, proxiesIn } from './derived.ts';
 import { hasAccountKey, isLoopback } from './formats.ts';
 import { type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
@@ -89,15 +89,10 @@ function transport({ hub, network }: Settings): string[] {
 }
 
 /** Where AMQP goes to, as URLs; those that are set. */
-function amqpAddresses({
-  eventsConnectionString,
-  eventsNamespace,
-  serviceConnectionString,
-  hostName,
-}: Settings['hub']) {
-  const events = eventsNamespace || partOf(eventsConnectionString, 'Endpoint').replace(/^sb:\/\//, '');
-  const hub = hostName || partOf(serviceConnectionString, 'HostName');
-  const urls = [isPlain(eventsConnectionString) ? '' : events, hub].map((place) => `https://${place}`);
+function amqpAddresses(hub: Settings['hub']) {
+  const events = hub.eventsNamespace || partOf(hub.eventsConnectionString, 'Endpoint').replace(/^sb:\/\//, '');
+  const service = hub.hostName || partOf(hub.serviceConnectionString, 'HostName');
+  const urls = [isPlain(hub.eventsConnectionString) ? '' : events, service].map((place) => `https://${place}`);
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url));
 }
 
@@ -108,8 +103,8 @@ function isBehindProxy(network: Settings['network']): (address: URL) => boolean 
   const variables = proxiesIn(network);
   if ([variables.https, variables.http].some((text) => text !== '' && proxyProblem(text) !== undefined))
     return () => false;
-  const proxies = createProxies(variables);
-  return (address) => proxies.of(address) !== undefined;
+  const proxyOf = createProxyOf(variables);
+  return (address) => proxyOf(address) !== undefined;
 }
 
 /** Backends without a scope of their own share a token. */

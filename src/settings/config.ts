@@ -4,7 +4,7 @@ import { nearest } from '@device-messaging/telemetry/text.ts';
 import convict from 'convict';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
-import { readSecretFile, secretFilesOf } from './secrets.ts';
+import { readSecretFile, type SecretFile, secretFilesOf } from './secrets.ts';
 import {
   everySetting,
   type Groups,
@@ -95,8 +95,7 @@ function loaded<S>(
     config.validate({ allowed: 'strict' });
   } catch (error) {
     const files = secretFilesOf(Object(config.getProperties()));
-    const holders = new Map(files.map(({ path, variable }) => [path, variable]));
-    problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, holders)));
+    problems.push(...(error as Error).message.split('\n').map((problem) => named(problem, files)));
   }
   const settings = config.getProperties();
   if (unusable.length === 0) problems.push(...disagree(settings));
@@ -159,13 +158,11 @@ function withoutOthers(values: object, own: Groups): object {
   return Object.fromEntries(entries);
 }
 
-/**
- * Replaces convict's name of the setting with the environment variable.
- * @param holders by setting: variables that name the file that the value is from
- */
-function named(problem: string, holders: ReadonlyMap<string, string>): string {
+/** Replaces convict's name of the setting with the environment variable: with that of the file, if the value is from one. */
+function named(problem: string, files: readonly SecretFile[]): string {
   const path = problem.split(':', 1)[0] ?? '';
-  const env = holders.get(path) ?? settingDocs().find((setting) => setting.path === path)?.env;
+  const file = files.find((one) => one.path === path);
+  const env = file?.variable ?? settingDocs().find((setting) => setting.path === path)?.env;
   return env === undefined
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
@@ -191,12 +188,6 @@ export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object
   return { path, changed: changed.map(({ env }) => env) };
 }
 
-/** A variable that looks like a setting but is none. */
-interface UnknownVariable {
-  readonly variable: string;
-  readonly hint: string;
-}
-
 /** Each setting’s variable begins with one of these, but for `STORE` and `IDENTITY` alone, and those of proxies. */
 export const prefixes: readonly string[] = [
   ...['IDENTITY_', 'HUB_', 'NETWORK_', 'INFORMATION_MODEL_', 'TYPE_REGISTRY_', 'PRINCIPAL_MANAGER_', 'BACKENDS_'],
@@ -210,8 +201,11 @@ const isOfOthers = (variable: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
   /^(tcp|udp|sctp):\/\//.test(value);
 
-/** @param settings the variables of all settings */
-export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
+/**
+ * Variables that look like a setting but are none.
+ * @param settings the variables of all settings
+ */
+export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]) {
   return Object.entries(env).flatMap(([variable, value = '']) => {
     if (value === '' || settings.includes(variable)) return [];
     const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
@@ -220,29 +214,30 @@ export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly stri
 }
 
 /** Variables that other programs take for a proxy and this one does not, without their values, which can have a password. */
-export const proxyVariables = (env: NodeJS.ProcessEnv): UnknownVariable[] =>
+export const proxyVariables = (env: NodeJS.ProcessEnv) =>
   ['ALL_PROXY', 'all_proxy']
     .filter((variable) => env[variable])
     .map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }));
 
-/** What a file of variables holds, and what in it cannot be used. */
-interface EnvFile {
-  readonly variables: Readonly<Record<string, string>>;
-  /** One sentence for each, without values: they may be secrets. */
-  readonly problems: readonly string[];
-}
+/** Both. */
+export const strayVariables = (env: NodeJS.ProcessEnv) => [
+  ...unknownVariables(
+    env,
+    settingDocs().map((setting) => setting.env),
+  ),
+  ...proxyVariables(env),
+];
 
 /**
  * Reads a file of variables as `docker run --env-file` does, so that the same file means the same to both: everything behind the first
  * `=` is the value, quotes, `#` and spaces too. What looks like a comment behind a value is refused.
+ * @returns problems: one sentence for each, without values, which may be secrets
  */
-export function readEnvFile(text: string): EnvFile {
+export function readEnvFile(text: string) {
   const variables: Record<string, string> = {};
   const problems: string[] = [];
-  for (const [index, whole] of text
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .entries()) {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  for (const [index, whole] of lines.entries()) {
     const line = whole.trimStart();
     const at = line.indexOf('=');
     if (line.startsWith('#') || at === -1) continue;

@@ -7,18 +7,12 @@ import type { Settings } from './table.ts';
 /** Values that follow from settings and constants (D66). */
 
 /** The event hub that is read, by its name in its namespace. */
-export const eventHubNameOf = ({
-  eventsConnectionString,
-  eventsName,
-}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
-  eventsName || (/EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '');
+export const eventHubNameOf = (hub: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
+  hub.eventsName || (/EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '');
 
 /** Whether no setting names the events: then the hub is asked for its built-in endpoint (D401). */
-export const isLookedUp = ({
-  eventsConnectionString,
-  eventsNamespace,
-}: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): boolean =>
-  eventsConnectionString === '' && eventsNamespace === '';
+export const isLookedUp = (hub: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): boolean =>
+  hub.eventsConnectionString === '' && hub.eventsNamespace === '';
 
 /** What names a storage account: a connection string with a key, or the URL for an identity. At most one is set. */
 export type Account = Readonly<Pick<Settings['store'], 'connectionString' | 'accountUrl'>>;
@@ -34,22 +28,17 @@ export const accountOf = (own: Account, store: Account): Account => (isNowhere(o
  * Where it is, for operators.
  * @param name the beginning of its own settings
  */
-export const placeOf = (
+export function placeOf(
   own: Account,
-  { kind, ...store }: Account & Pick<Settings['store'], 'kind'>,
+  store: Account & Pick<Settings['store'], 'kind'>,
   name: 'CHECKPOINTS' | 'DEAD_LETTERS' | 'METHODS_FILES',
-): { readonly setting: string; readonly containerSetting?: string } =>
-  kind === 'file'
-    ? { setting: 'DATA_DIRECTORY' }
-    : {
-        setting: `${isNowhere(own) ? 'STORE' : name}_${accountOf(own, store).accountUrl ? 'ACCOUNT_URL' : 'CONNECTION_STRING'}`,
-        containerSetting: `${name}_CONTAINER`,
-      };
-
-interface MessageLimits {
-  readonly maxMessages: number;
-  readonly maxBytes: number;
+): { readonly setting: string; readonly containerSetting?: string } {
+  if (store.kind === 'file') return { setting: 'DATA_DIRECTORY' };
+  const way = accountOf(own, store).accountUrl ? 'ACCOUNT_URL' : 'CONNECTION_STRING';
+  return { setting: `${isNowhere(own) ? 'STORE' : name}_${way}`, containerSetting: `${name}_CONTAINER` };
 }
+
+type MessageLimits = Readonly<Record<'maxMessages' | 'maxBytes', number>>;
 
 /** Limits of one partition: half, so that the others always have room. */
 export const partitionShare = ({ maxMessages, maxBytes }: MessageLimits): MessageLimits => ({
@@ -83,19 +72,16 @@ export const proxiesIn = ({ httpsProxy, httpProxy, noProxy }: Settings['network'
 export const partOf = (connectionString: string, name: string): string =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
 
-/** What the connection string of a hub says. */
-export interface HubLogin {
-  readonly host: string;
-  readonly port: number;
-  readonly policy: string;
-  readonly key: string;
-}
+export type HubLogin = ReturnType<typeof hubLoginOf>;
 
 /** The usual one of hubs and their event endpoints. */
 export const amqpsPort = 5671;
 
-/** @param connectionString that the settings have accepted */
-export function hubLoginOf(connectionString: string): HubLogin {
+/**
+ * What the connection string of a hub says.
+ * @param connectionString that the settings have accepted
+ */
+export function hubLoginOf(connectionString: string) {
   const hostName = partOf(connectionString, 'HostName');
   const [, host = hostName, port] = /^(.*?)(?::(\d+))?$/.exec(hostName) ?? [];
   return {
@@ -115,14 +101,6 @@ export const home = (() => {
   return folder;
 })();
 
-/** Which build runs, for the first line of the log. */
-interface Build {
-  readonly version: string;
-  /** The commit that was named when the image was built. */
-  readonly build: string;
-  readonly node: string;
-}
-
 /**
  * `service.version` of metrics and spans: builds of one version are told apart by their commit, written as semantic
  * versions have it.
@@ -132,7 +110,8 @@ export function versionOfBuild(env: NodeJS.ProcessEnv): string {
   return build === 'unknown' ? version : `${version}+${build}`;
 }
 
-export function thisBuild(env: NodeJS.ProcessEnv): Build {
-  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+/** Which build runs, for the first line of the log: by its version, and the commit that was named when the image was built. */
+export function thisBuild(env: NodeJS.ProcessEnv) {
+  const { version }: { readonly version: string } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   return { version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version };
 }

@@ -81,30 +81,24 @@ const container = matching(
 );
 const optionalText = matching('must be without control characters, line ends included', /^\P{Cc}*$/u);
 
+const isCount = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+
 export const settingFormats: Record<string, convict.Format> = {
   count: {
     validate: (value, { minimum = 1, maximum }) =>
-      require(Number.isSafeInteger(value) &&
-        value >= minimum &&
-        value <= maximum, `must be a whole number from ${minimum} to ${maximum}`),
+      require(isCount(value, minimum, maximum), `must be a whole number from ${minimum} to ${maximum}`),
     coerce: wholeNumber,
   },
   'count-or-none': {
-    validate: (value, { maximum }) =>
-      require(Number.isSafeInteger(value) && value >= 0 && value <= maximum, `must be a whole number up to ${maximum}`),
+    validate: (value, { maximum }) => require(isCount(value, 0, maximum), `must be a whole number up to ${maximum}`),
     coerce: wholeNumber,
   },
   flag: {
     ...only('must be true or false', (value) => typeof value === 'boolean'),
     coerce: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
   },
-  'tcp-port': {
-    ...only(
-      'must be a port from 0 to 65535',
-      (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
-    ),
-    coerce: wholeNumber,
-  },
+  'tcp-port': { ...only('must be a port from 0 to 65535', (value) => isCount(value, 0, 65_535)), coerce: wholeNumber },
   text: {
     validate(value, setting) {
       require(typeof value === 'string' && value !== '', 'must not be empty');
@@ -149,11 +143,11 @@ export const settingFormats: Record<string, convict.Format> = {
       const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
       const endpoint = found.get('Endpoint') ?? '';
       require(URL.canParse(endpoint) && endpoint.startsWith('sb://'), `is no ${what}: Endpoint must begin with sb://`);
+      const isPrivate =
+        found.get('UseDevelopmentEmulator') !== 'true' ||
+        isLoopback(new URL(endpoint.replace(/^sb:/, 'http:')).hostname);
       // The client does not check this itself (SDK trap).
-      require(found.get('UseDevelopmentEmulator') !== 'true' ||
-        isLoopback(
-          new URL(endpoint.replace(/^sb:/, 'http:')).hostname,
-        ), 'has UseDevelopmentEmulator=true, which means no encryption: allowed for a hub on this machine only');
+      require(isPrivate, 'has UseDevelopmentEmulator=true, which means no encryption: allowed for a hub on this machine only');
     },
   }),
   'service-connection-string': optional({

@@ -20,7 +20,6 @@ class UnusableSecret extends Error {
   override readonly name = 'UnusableSecret';
 }
 
-/** The files of secrets that these settings name. */
 export function secretFilesOf(settings: object): SecretFile[] {
   return settingDocs().flatMap(({ path, env: variable, holds }) => {
     const file = settingIn(settings, path);
@@ -148,18 +147,16 @@ function keysIn(value: string): string[] {
 
 /** The settings in effect, for the log: of secrets only that they are set, of connection strings what is no secret (G5). */
 export function redactedSettings(settings: Settings | MethodsSettings): Groups {
+  const every: Groups = everySetting;
   const entries = Object.entries(settings as Groups).map(([group, members]) => {
-    const shown = Object.entries(members).map(([name, value]) => [name, shownOf(name, value, isHidden(group, name))]);
+    const shown = Object.entries(members).map(([name, value]) => {
+      const setting = every[group]?.[name];
+      // What is not known to be harmless is a secret.
+      return [name, shownOf(name, value, setting === undefined || Object(setting).sensitive === true)];
+    });
     return [group, Object.fromEntries(shown)];
   });
   return Object.fromEntries(entries);
-}
-
-/** What is not known to be harmless is a secret. */
-function isHidden(group: string, name: string): boolean {
-  const every: Groups = everySetting;
-  const setting = every[group]?.[name];
-  return setting === undefined || Object(setting).sensitive === true;
 }
 
 const hidden = '[set]';

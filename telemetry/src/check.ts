@@ -1,4 +1,3 @@
-import { type ProxyFailure, proxyAdvice } from './outbound.ts';
 import { printable } from './text.ts';
 
 /** What a check has found about one thing. */
@@ -14,74 +13,46 @@ export interface Finding {
   readonly isOutage?: boolean;
 }
 
-export type Mark = 'ok' | 'warning' | 'failure';
+type Mark = 'ok' | 'warning' | 'failure';
 
-export const ok = (what: string, found: string): Finding => ({ what, mark: 'ok', found });
+/** Of the check, unless it says of what. */
+export type Found = Omit<Finding, 'what'> & { readonly what?: string };
 
-export const warning = (what: string, found: string, todo: string): Finding => ({
-  what,
-  mark: 'warning',
-  found,
-  todo,
-});
+/** What is well, in words, or what is not. */
+export type Said = string | Found | readonly (string | Found)[];
 
-export const failure = (what: string, found: string, todo: string): Finding => ({
-  what,
-  mark: 'failure',
-  found,
-  todo,
-});
-
-export const outage = (what: string, found: string, todo: string): Finding => ({
-  ...failure(what, found, todo),
-  isOutage: true,
-});
-
-/** A proxy that refuses does so until its rules change, or the credentials. */
-export function proxyFinding(what: string, where: string, { code, message }: ProxyFailure): Finding {
-  const isRefusal = code === 'EPROXYAUTH' || code === 'EPROXYREFUSED';
-  return (isRefusal ? failure : outage)(what, `${where}: ${message}`, proxyAdvice[code]);
-}
+const marked = (mark: Mark) => (found: string, todo: string) => ({ mark, found, todo });
+export const doubt = marked('warning');
+export const fault = marked('failure');
+export const away = (found: string, todo: string): Found => ({ ...fault(found, todo), isOutage: true });
 
 /** Looks at one thing and changes nothing that lasts (D375). */
-export interface Check {
-  /** For the line when it does not end. */
-  readonly what: string;
-  look(): Promise<readonly Finding[]>;
-}
+type Check = { readonly what: string; look(): Promise<Said> };
 
-/** The longest that one check may take. */
-const checkMs = 20_000;
-
-/** Runs checks together. Yields what they find in their order. */
-export async function* runChecks(checks: readonly Check[], limitMs = checkMs): AsyncGenerator<Finding> {
+/**
+ * Runs checks together. Yields what they find in their order.
+ * @param limitMs the longest that one may take
+ */
+export async function* runChecks(checks: readonly Check[], limitMs = 20_000): AsyncGenerator<Finding> {
   const running = checks.map((check) => findingsOf(check, limitMs));
   for (const findings of running) yield* await findings;
 }
 
 async function findingsOf({ what, look }: Check, limitMs: number): Promise<readonly Finding[]> {
-  const late = outage(what, `no answer within ${limitMs / 1000} s`, 'look at the network between, or wait');
+  const late = away(`no answer within ${limitMs / 1000} s`, 'look at the network between, or wait');
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<readonly Finding[]>((resolve) => {
-    timer = setTimeout(resolve, limitMs, [late]);
+  const limit = new Promise<Said>((resolve) => {
+    timer = setTimeout(resolve, limitMs, late);
   });
-  try {
-    return await Promise.race([look(), limit]);
-  } catch (error) {
-    return [failure(what, error instanceof Error ? error.message : String(error), 'this check has failed itself')];
-  } finally {
-    clearTimeout(timer);
-  }
+  const failed = (error: unknown) =>
+    fault(error instanceof Error ? error.message : String(error), 'this check has failed itself');
+  return findingsIn(what, await Promise.race([look().catch(failed), limit]).finally(() => clearTimeout(timer)));
 }
+
+export const findingsIn = (what: string, said: Said): readonly Finding[] =>
+  [said].flat().map((one) => (typeof one === 'string' ? { what, mark: 'ok', found: one } : { what, ...one }));
 
 const signs: Readonly<Record<Mark, string>> = { ok: '✓', warning: '!', failure: '✗' };
-
-/** What a check of a deployment says at its end. */
-export interface Report {
-  add(finding: Finding): void;
-  /** Writes the end. Returns the exit code: 0 when all is well, 1 after a failure, 2 when there are only warnings (D375). */
-  end(): number;
-}
 
 interface ReportOptions {
   /** One JSON document at the end instead of a line for each finding. */
@@ -91,33 +62,29 @@ interface ReportOptions {
   /** Takes secrets out of a text: answers of other machines may quote what was sent. */
   readonly cover: (text: string) => string;
   readonly write: (text: string) => void;
-  /** Now, as `performance.now()`. */
-  readonly now: () => number;
 }
 
-export function createReport({ isJson, isInit, cover, write, now }: ReportOptions): Report {
-  const began = now();
+export function createReport({ isJson, isInit, cover, write }: ReportOptions) {
+  const began = performance.now();
   const findings: Finding[] = [];
-
   const shown = (text: string) => printable(cover(text));
 
   return {
-    add({ isOutage = false, ...given }) {
+    add({ isOutage = false, ...given }: Finding) {
       const mark = isInit && isOutage ? 'warning' : given.mark;
       const finding = { ...given, mark, found: shown(given.found), ...(given.todo && { todo: shown(given.todo) }) };
       findings.push(finding);
       if (!isJson) write(`${lineOf(finding)}\n`);
     },
-    end() {
+    /** Writes the end. Returns the exit code: 0 when all is well, 1 after a failure, 2 when there are only warnings (D375). */
+    end(): number {
       const count = (of: Mark) => findings.filter(({ mark }) => mark === of).length;
-      const seconds = ((now() - began) / 1000).toFixed(1);
-      const code = count('failure') > 0 ? 1 : count('warning') > 0 && !isInit ? 2 : 0;
-      if (isJson) write(`${JSON.stringify({ exitCode: code, seconds: Number(seconds), findings }, null, 1)}\n`);
-      else
-        write(
-          `${(['ok', 'warning', 'failure'] as const).map((mark) => `${count(mark)} ${signs[mark]}`).join('  ')}  in ${seconds} s\n`,
-        );
-      return code;
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      const exitCode = count('failure') > 0 ? 1 : count('warning') > 0 && !isInit ? 2 : 0;
+      const counts = (['ok', 'warning', 'failure'] as const).map((mark) => `${count(mark)} ${signs[mark]}`);
+      if (isJson) write(`${JSON.stringify({ exitCode, seconds: Number(seconds), findings }, null, 1)}\n`);
+      else write(`${counts.join('  ')}  in ${seconds} s\n`);
+      return exitCode;
     },
   };
 }

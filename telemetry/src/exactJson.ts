@@ -1,20 +1,13 @@
 /** The tokens of well-formed JSON: a string with what follows up to the colon of a key; a bracket or a comma; a number or a word. */
 export const jsonToken = /"[^"\\]*(?:\\.[^"\\]*)*"\s*:?|[{}[\],]|[^\s"{}[\],:]+/g;
 
-/** What of a JSON text would be lost if it were read into values and written again. */
-interface Inexact {
-  /** The keys and indexes that lead there. */
-  readonly path: readonly (string | number)[];
-  /** The end of a sentence that begins with the place; it quotes nothing. */
-  readonly problem: string;
-}
-
 /**
- * The first repeated key, number that a double cannot stand for, or half a surrogate pair of a JSON text; undefined when there is none (M4, M7).
- * Linear.
+ * What of a JSON text would be lost if it were read into values and written again: the first repeated key, number that a double cannot
+ * stand for, or half a surrogate pair; undefined when there is none (M4, M7). Linear.
  * @param json well-formed, and of UTF-8: only escapes may be half a surrogate pair
+ * @returns the keys and indexes that lead there; and the end of a sentence that begins with the place, which quotes nothing
  */
-export function inexactIn(json: string): Inexact | undefined {
+export function inexactIn(json: string) {
   /** Of each open object its keys; of an open array nothing. */
   const open: (Set<string> | undefined)[] = [];
   const path: (string | number)[] = [];
@@ -70,17 +63,11 @@ function numberProblem(literal: string): string | undefined {
   return 'is a whole number that would change, because a double cannot hold it; use a string';
 }
 
-/** Whether a number of a JSON text is exactly a whole one: `1.0` and `1e3` are, `0.99999999999999999999` is not. */
-export function isWhole(literal: string): boolean {
-  const { digits, exponent } = decimalOf(literal);
-  return digits === '' || exponent >= 0;
-}
-
 /**
  * The size of a number, without its sign: `digits` × 10^`exponent`. The first and the last digit are not 0; zero has no digits. Linear: a regular
  * expression would read a row of zeros again from each of them.
  */
-export function decimalOf(literal: string): { readonly digits: string; readonly exponent: number } {
+export function decimalOf(literal: string) {
   const start = literal.startsWith('-') ? 1 : 0;
   const e = literal.search(/[eE]/);
   const end = e < 0 ? literal.length : e;

@@ -1,39 +1,38 @@
-import type { Declaration, Reading, Series } from './meter.ts';
+import { attributesOf, type Reading, type Series } from './meter.ts';
 
-interface Report {
-  readings(): readonly Reading[];
-}
-
-type Labels = readonly (readonly [key: string, value: string])[];
+type Label = readonly [key: string, value: string];
 
 /**
  * Writes metrics in the text format of Prometheus, version 0.0.4: a line for each series, with dots of names as underscores,
  * `_total` behind counters, and cumulative buckets (D117).
- * @param target attributes of the program, by their names in OpenTelemetry, as operators may choose them: the labels of `target_info`
+ * @param target attributes of the program: the labels of `target_info`
  */
-export function createExposition({ readings }: Report, target: Readonly<Record<string, string>>): () => string {
-  const info = [
-    '# HELP target_info Target metadata',
-    '# TYPE target_info gauge',
-    `target_info${labelled(merged(target))} 1`,
-  ];
-  return () => `${[...info, ...readings().flatMap(linesOf)].join('\n')}\n`;
+export function createExposition(
+  { readings }: { readings(): readonly Reading[] },
+  target: Readonly<Record<string, string>>,
+): () => string {
+  const info = `target_info${labelled(Object.entries(target).map(labelOf))} 1`;
+  const head = ['# HELP target_info Target metadata', '# TYPE target_info gauge', info];
+  return () => `${[...head, ...readings().flatMap(linesOf)].join('\n')}\n`;
 }
 
 function linesOf({ name, declaration, read }: Reading): string[] {
-  const { kind, what } = declaration;
+  const { kind, what, buckets: bounds } = declaration;
   const printed = kind === 'counter' ? `${plain(name)}_total` : plain(name);
-  const series = seriesFrom(read);
-  if (series.length === 0) return [];
-  return [
-    `# HELP ${printed} ${escaped(what)}`,
-    `# TYPE ${printed} ${kind === 'updowncounter' ? 'gauge' : kind}`,
-    ...series.flatMap((one) => {
-      const labels = labelsOf(declaration, one);
-      if (kind === 'histogram') return histogramLines(printed, declaration, one, labels);
-      return [`${printed}${labelled(labels)} ${one.sum}`];
-    }),
-  ];
+  const lines = seriesFrom(read).flatMap((one) => {
+    const labels = attributesOf(declaration, one).map(labelOf);
+    const line = (end: string, value: number, own = labels) => `${printed}${end}${labelled(own)} ${value}`;
+    if (kind !== 'histogram') return [line('', one.sum)];
+    let count = 0;
+    const buckets = [...bounds, '+Inf'].map((bound, index) => {
+      count += one.buckets[index] ?? 0;
+      return line('_bucket', count, [...labels, ['le', String(bound)]]);
+    });
+    return [line('_count', one.count), line('_sum', one.sum), ...buckets];
+  });
+  if (lines.length === 0) return [];
+  const type = kind === 'updowncounter' ? 'gauge' : kind;
+  return [`# HELP ${printed} ${escaped(what)}`, `# TYPE ${printed} ${type}`, ...lines];
 }
 
 /** A metric that cannot be read now, such as memory without a free file descriptor, leaves out only itself. */
@@ -45,36 +44,8 @@ function seriesFrom(read: Reading['read']): readonly Readonly<Series>[] {
   }
 }
 
-function histogramLines(name: string, { buckets: bounds }: Declaration, one: Readonly<Series>, labels: Labels) {
-  let count = 0;
-  const buckets = [...bounds, '+Inf'].map((bound, index) => {
-    count += one.buckets[index] ?? 0;
-    return `${name}_bucket${labelled([...labels, ['le', String(bound)]])} ${count}`;
-  });
-  return [`${name}_count${labelled(labels)} ${one.count}`, `${name}_sum${labelled(labels)} ${one.sum}`, ...buckets];
-}
-
-function labelsOf({ attributes, constants }: Declaration, { values }: Readonly<Series>): Labels {
-  const own = attributes.map(({ key }, index) => [plain(key), values[index] ?? ''] as const);
-  const fixed = Object.entries(constants).map(([key, value]) => [plain(key), value] as const);
-  return [...fixed, ...own.filter(([, value]) => value !== '')];
-}
-
-/** As OpenTelemetry maps any keys to labels: no digit first, and the values of keys that become the same are joined, in the order of the keys. */
-function merged(attributes: Readonly<Record<string, string>>): Labels {
-  const keys = new Map<string, string[]>();
-  for (const key of Object.keys(attributes)) {
-    const label = key.replaceAll(/\W/g, '_').replace(/^(?=\d)/, 'key_');
-    keys.set(label, [...(keys.get(label) ?? []), key].sort());
-  }
-  return Array.from(keys, ([label, same]) => [label, same.map((key) => attributes[key]).join(';')] as const);
-}
-
 const plain = (name: string): string => name.replaceAll(/[^\w:]/g, '_');
-
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-
-const labelled = (labels: Labels): string =>
-  labels.length === 0
-    ? ''
-    : `{${labels.map(([key, value]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`).join(',')}}`;
+const labelOf = ([key, value]: Label): Label => [plain(key), value];
+const quoted = ([key, value]: Label) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`;
+const labelled = (labels: readonly Label[]): string => (labels.length === 0 ? '' : `{${labels.map(quoted).join(',')}}`);

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Files, each with what was known of it just before it was read. */
+/** By path, what was known of the file just before it was read. */
 export type Stamps = Map<string, string>;
 
 /** Changes with each change of the file, also when a link to it, or above it, leads to another file. */
@@ -13,36 +13,22 @@ export async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** The present stamps of these files. */
 export async function stampsNow(paths: Iterable<string>): Promise<Stamps> {
-  const now = [...paths].map(async (path) => [path, await stampOf(path)] as const);
-  return new Map(await Promise.all(now));
+  return new Map(await Promise.all(Array.from(paths, async (path) => [path, await stampOf(path)] as const)));
 }
 
 export const areSame = (some: Stamps, others: Stamps | undefined): boolean =>
   some.size === others?.size && [...some].every(([path, stamp]) => others.get(path) === stamp);
 
-/** Looks at files from time to time. */
-export interface FileWatch {
-  /** One look at the files. */
-  look(): Promise<void>;
-  close(): void;
-}
-
-interface WatchOptions {
-  /** The files, as they were when they were read. */
-  readonly stamps: Stamps;
-  /** Between two looks, in milliseconds. */
-  readonly everyMs: number;
-  /** Reads what has changed. Returns the files to look at from now on, as they were before they were read. */
-  readonly onChange: () => Promise<Stamps>;
-}
+export type FileWatch = ReturnType<typeof watchFiles>;
 
 /**
  * Tells of files that have changed and were the same at two looks: a file that is being written is left alone. It looks,
  * because notifications of the file system do not come from every volume (D212, D396).
+ * @param first the files, as they were when they were read
+ * @param onChange reads what has changed; returns the files to look at from now on, as they were before they were read
  */
-export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions): FileWatch {
+export function watchFiles(first: Stamps, everyMs: number, onChange: () => Promise<Stamps>) {
   let stamps = first;
   let changed: Stamps | undefined;
   let isClosed = false;
@@ -63,6 +49,7 @@ export function watchFiles({ stamps: first, everyMs, onChange }: WatchOptions): 
   }
 
   return {
+    /** One look at the files. */
     look,
     close() {
       isClosed = true;

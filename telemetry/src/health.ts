@@ -2,11 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Where to listen, with the names of the settings that say so. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-  readonly settings: { readonly host: string; readonly port: string };
-}
+type Address = Readonly<{ host: string; port: number; settings: Record<'host' | 'port', string> }>;
 
 /** The error of a server that can't listen, as a sentence with the setting to change. */
 export function namingSetting(error: NodeJS.ErrnoException, { host, port, settings }: Address): Error {
@@ -21,25 +17,14 @@ export function namingSetting(error: NodeJS.ErrnoException, { host, port, settin
   return sentence === undefined ? error : Object.assign(new Error(sentence, { cause: error }), { code });
 }
 
-/** A server that accepts connections. */
-export interface Listening {
-  /** The port that was chosen when any free one was asked for. */
-  readonly port: number;
-  /** Ends open requests, too. */
-  close(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
-/** How long a client may take; a connection that is over one of them is closed, so that others find room (D198). */
-export interface ClientLimits {
-  /** For the headers of a request, from the connection or the first byte on. */
-  readonly headersMs: number;
-  /** For the whole request. */
-  readonly requestMs: number;
-  /** For the answer, from the headers of the request until the client has read it. */
-  readonly answerMs: number;
-  /** Between two requests. */
-  readonly idleMs: number;
-}
+/**
+ * How long a client may take; a connection that is over one of them is closed, so that others find room (D198). `headersMs`: for the headers
+ * of a request, from the connection or the first byte on; `requestMs`: for the whole request; `answerMs`: from the headers of the request
+ * until the client has read the answer; `idleMs`: between two requests.
+ */
+export type ClientLimits = Readonly<Record<'headersMs' | 'requestMs' | 'answerMs' | 'idleMs', number>>;
 
 const usual: ClientLimits = { headersMs: 5_000, requestMs: 10_000, answerMs: 10_000, idleMs: 5_000 };
 const checkEveryMs = 1_000;
@@ -49,9 +34,9 @@ type LimitedListener = (...given: [...Parameters<RequestListener>, takeTime: () 
 
 /** A server, which does not listen yet, that waits for no client any longer than the limits say. */
 export function createLimitedServer(listener: LimitedListener, limits = usual): Server {
-  const { headersMs, requestMs, answerMs, idleMs } = limits;
-  const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, keepAliveTimeout: idleMs };
-  const connectionsCheckingInterval = Math.min(checkEveryMs, headersMs);
+  const { headersMs: headersTimeout, requestMs: requestTimeout, answerMs, idleMs: keepAliveTimeout } = limits;
+  const timeouts = { headersTimeout, requestTimeout, keepAliveTimeout };
+  const connectionsCheckingInterval = Math.min(checkEveryMs, headersTimeout);
   return createServer({ ...timeouts, connectionsCheckingInterval }, (request, response) => {
     const overdue = setTimeout(() => response.destroy(), answerMs).unref();
     const takeTime = () => clearTimeout(overdue);
@@ -61,23 +46,24 @@ export function createLimitedServer(listener: LimitedListener, limits = usual): 
 }
 
 /** @throws Error that names the setting when the address is not available */
-export async function listen(server: Server, address: Address): Promise<Listening> {
+export async function listen(server: Server, address: Address) {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(namingSetting(error, address)));
     server.listen(address.port, address.host, resolve);
   });
   return {
+    /** The port that was chosen when any free one was asked for. */
     port: (server.address() as AddressInfo).port,
+    /** Ends open requests, too. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-/** What a program says about itself. */
-export interface Health {
+interface Health {
   /** What it lacks to be ready, as texts; empty when it is ready. */
   missing(): readonly string[];
   /** What has been stuck so long that only a restart helps, as texts. A program without it lives while it responds. */
@@ -107,29 +93,26 @@ export async function serveHealth(
 
   const server = createLimitedServer((request, response) => {
     const path = request.url?.split('?', 1)[0];
-    const respond = (status: number, text: string, type: string) => {
+    const respond = (status: number, body: object | string) => {
+      const [type, text] =
+        typeof body === 'string'
+          ? ['text/plain; version=0.0.4; charset=utf-8', body]
+          : ['application/json', `${JSON.stringify(body)}\n`];
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
       response.end(text); // without it for HEAD
     };
-    const respondJson = (status: number, body: object) =>
-      respond(status, `${JSON.stringify(body)}\n`, 'application/json');
     const respondHealth = (well: string, waitingFor: readonly string[], more = {}) =>
       waitingFor.length === 0
-        ? respondJson(200, { status: well, ...more })
-        : respondJson(503, { status: `not ${well}`, waitingFor, ...more });
-    const respondMetrics = async (text: () => string | Promise<string>) => {
-      try {
-        respond(200, await text(), 'text/plain; version=0.0.4; charset=utf-8');
-      } catch {
-        respondJson(500, { error: 'the metrics cannot be read' });
-      }
-    };
-    if (request.method !== 'GET' && request.method !== 'HEAD') respondJson(405, { error: 'only GET and HEAD' });
+        ? respond(200, { status: well, ...more })
+        : respond(503, { status: `not ${well}`, waitingFor, ...more });
+    const respondMetrics = async (text: () => string | Promise<string>) => respond(200, await text());
+    if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, { error: 'only GET and HEAD' });
     else if (path === '/livez') respondHealth('alive', stuck());
     else if (path === '/readyz') respondHealth('ready', lacking(), remarks());
     else if (path === '/startupz') respondHealth('started', hasBeenReady ? [] : lacking());
-    else if (path === '/metrics' && metrics) void respondMetrics(metrics);
-    else respondJson(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
+    else if (path === '/metrics' && metrics)
+      respondMetrics(metrics).catch(() => respond(500, { error: 'the metrics cannot be read' }));
+    else respond(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
   }, limits);
   return listen(server, address);
 }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
-import { createOutput, type Output } from './output.ts';
+import { createOutput } from './output.ts';
 import { createErrorFields, type SecretList } from './secrets.ts';
 import { prettyLine, printableJson } from './text.ts';
 
@@ -20,76 +20,58 @@ export function eventNames(events: Events): (message: string) => string | undefi
   return (message) => names.get(message);
 }
 
+const eventAt =
+  <const L extends readonly EventLevel[]>(...levels: L) =>
+  <const M extends string>(message: M) =>
+    ({ levels, message }) as const;
+
+export const info = eventAt('info');
+export const warn = eventAt('warn');
+export const error = eventAt('error');
+export const warnOrError = eventAt('warn', 'error');
+export const fatal = eventAt('fatal');
+
 /** Of each log: what reads it stood still. */
 export const linesDropped = warn('lines of the log are missing before this one: nobody read them');
 
-export function info<const M extends string>(message: M) {
-  return { levels: ['info'], message } as const;
-}
-
-export function warn<const M extends string>(message: M) {
-  return { levels: ['warn'], message } as const;
-}
-
-export function error<const M extends string>(message: M) {
-  return { levels: ['error'], message } as const;
-}
-
-export function warnOrError<const M extends string>(message: M) {
-  return { levels: ['warn', 'error'], message } as const;
-}
-
-export function fatal<const M extends string>(message: M) {
-  return { levels: ['fatal'], message } as const;
-}
-
 const { isoTime } = pino.stdTimeFunctions;
-
-/** Makes the text of a log line. Undefined when only pino can: of an error, or of a value that needs care. */
-export type LineOf = (level: string, event: string | undefined, fields: object, message: string) => string | undefined;
 
 /**
  * Makes the same bytes as pino with less work: one `JSON.stringify` for all fields instead of one step, and one more text,
  * for each (D355).
  * @param instance on each line
+ * @returns undefined when only pino can: of an error, or of a value that needs care
  */
-export function createLineOf(instance: string | undefined): LineOf {
+export function createLineOf(instance: string | undefined) {
   const common = instance === undefined ? '' : `,"instance":${JSON.stringify(instance)}`;
 
-  return (level, event, fields, message) => {
+  return (level: string, event: string | undefined, fields: object, message: string): string | undefined => {
     if ('err' in fields || 'event' in fields) return undefined;
-    const members = jsonOf(fields)?.slice(1, -1);
+    let members: string;
+    try {
+      members = JSON.stringify(fields).slice(1, -1);
+    } catch {
+      return undefined; // of a cycle, or a bigint
+    }
     // Half a surrogate pair: pino writes it in some strings, and escapes it in others.
-    if (members === undefined || members.includes('\\ud')) return undefined;
+    if (members.includes('\\ud')) return undefined;
     const head = `{"level":"${level}"${isoTime()}${common}`;
     const named = event === undefined ? head : `${head},"event":"${event}"`;
     return `${named}${members && ','}${members},"msg":${JSON.stringify(message)}}\n`;
   };
 }
 
-/** Undefined for a cycle and for a bigint. */
-function jsonOf(fields: object): string | undefined {
-  try {
-    return JSON.stringify(fields);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The part of the log that most modules need. Each text is in the list of events. */
-export interface LogLines<E extends Events> {
-  info(fields: object, message: MessageOf<E, 'info'>): void;
-  warn(fields: object, message: MessageOf<E, 'warn'>): void;
+export interface LogLines<E extends Events, Plain extends string = never> {
+  info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
+  warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
   error(fields: object, message: MessageOf<E, 'error'>): void;
 }
 
 /** @template Plain texts of lines that have no `event` */
-export interface Log<E extends Events, Plain extends string = never> extends LogLines<E> {
+export interface Log<E extends Events, Plain extends string = never> extends LogLines<E, Plain> {
   /** Lowest level that is written; can be changed at any time. */
   level: string;
   debug(fields: object, message: string): void;
-  info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
-  warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
   fatal(fields: object, message: MessageOf<E, 'fatal'>): void;
   /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
   flush?(): void;
@@ -111,32 +93,26 @@ export interface LogOptions {
  * Structured log lines, one JSON object each (G5).
  * @param destination standard output when omitted: there the lines of a turn are written together (D151)
  */
-export function createLog<
-  E extends Events & Record<'log.lines_dropped', typeof linesDropped>,
-  Plain extends string = never,
->(
+export function createLog<E extends Events & { 'log.lines_dropped': typeof linesDropped }, P extends string = never>(
   events: E,
   level: LogLevel,
   destination?: DestinationStream,
   { instance, secrets, isPretty = false, hasColours = false }: LogOptions = {},
-): Log<E, Plain> {
+): Log<E, P> {
   const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
-  const options = {
-    level,
-    base: { instance },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: createErrorFields(secrets) },
-    hooks: { streamWrite },
-  };
   const onGap = (lines: number) => at('warn')({ lines }, linesDropped.message);
   const output = destination === undefined ? standardOutput(onGap) : undefined;
   const stream = destination ?? standardOutput(onGap);
+  const options = {
+    ...{ level, base: { instance }, timestamp: isoTime, hooks: { streamWrite } },
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: createErrorFields(secrets) },
+  };
   const logger = pino(options, stream);
   const eventOf = eventNames(events);
   const lineOf = createLineOf(instance);
 
-  const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
+  const at = (own: EventLevel) => (fields: object, message: string) => {
     if (logger.isLevelEnabled(own)) {
       const event = eventOf(message);
       const line = lineOf(own, event, fields, message);
@@ -154,23 +130,19 @@ export function createLog<
       logger.level = next;
     },
     debug: (fields, message) => logger.debug(fields, message),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    fatal: at('fatal'),
+    ...{ info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') },
     ...(output && { flush: output.flush }),
   };
 }
 
-let standard: Output | undefined;
+let standard: ReturnType<typeof createOutput> | undefined;
 
 /** What waits is written when the process exits, also because of an error. */
-function standardOutput(onGap: (lines: number) => void): Output {
-  if (standard === undefined) {
-    const { fd = 1 } = process.stdout; // asked for: from then on a write to a pipe does not wait for room in it
-    standard = createOutput({ take: (bytes) => taken(fd, bytes), onGap });
-    process.on('exit', standard.end);
-  }
+function standardOutput(onGap: (lines: number) => void) {
+  if (standard !== undefined) return standard;
+  const { fd = 1 } = process.stdout; // asked for: from then on a write to a pipe does not wait for room in it
+  standard = createOutput((bytes) => taken(fd, bytes), onGap);
+  process.on('exit', standard.end);
   return standard;
 }
 
@@ -186,42 +158,17 @@ function taken(fd: number, bytes: Uint8Array): number {
 /** Lines of this process that nobody has read in time. */
 export const droppedLines = (): number => standard?.dropped() ?? 0;
 
-/** The log that lines of a log with fields of its own come to. */
-const origins = new WeakMap<object, object>();
-
-/** The log that the lines of a log come to in the end: itself, but for one with fields of its own. */
-export const originOf = (log: object): object => origins.get(log) ?? log;
-
-/** The same log, with these fields on each line. */
-export function withFields<E extends Events>(log: LogLines<E>, own: object): LogLines<E> {
-  const view: LogLines<E> = {
-    info: (fields, message) => log.info({ ...own, ...fields }, message),
-    warn: (fields, message) => log.warn({ ...own, ...fields }, message),
-    error: (fields, message) => log.error({ ...own, ...fields }, message),
-  };
-  origins.set(view, originOf(log));
-  return view;
-}
-
 /** Warnings of Node.js, such as of what a package uses that is deprecated, as lines at `debug`: on its own it writes them as plain text. */
 export function logWarnings(source: NodeJS.EventEmitter, log: { debug(fields: object, message: string): void }): void {
   source.removeAllListeners('warning');
   source.on('warning', (warning: Error) => log.debug({ err: warning }, 'warning of Node.js'));
 }
 
-/** What the switch needs of `process`. */
-interface SignalSource {
-  on(signal: 'SIGUSR2', switched: () => void): unknown;
-}
-
-/** What it needs of the log. */
-interface SwitchedLog {
-  level: string;
-  info(fields: object, message: 'log level changed'): void;
-}
-
 /** Each SIGUSR2 switches between `debug` and the level of the settings. */
-export function switchLevelOnSignal(source: SignalSource, log: SwitchedLog): void {
+export function switchLevelOnSignal(
+  source: { on(signal: 'SIGUSR2', switched: () => void): unknown },
+  log: { level: string; info(fields: object, message: 'log level changed'): void },
+): void {
   const own = log.level;
   source.on('SIGUSR2', () => {
     const level = log.level === 'debug' ? own : 'debug';

@@ -1,4 +1,3 @@
-/** An attribute of a metric. */
 export interface Attribute<V extends string = string> {
   readonly key: string;
   readonly what: string;
@@ -42,12 +41,11 @@ export const gauge = declare('gauge');
 export const histogram = (buckets: readonly number[], constants?: Declaration['constants']) =>
   declare('histogram')('s', constants, buckets);
 
-/** An attribute with a closed set of values. */
 export function closed<const V extends string>(key: string, what: string, values: readonly V[]): Attribute<V> {
   return { key, what, values };
 }
 
-/** An attribute whose values are known at run time; never a text that a device chooses. */
+/** The values are known at run time; never a text that a device chooses. */
 export const open = (key: string, what: string): Attribute => ({ key, what, values: undefined });
 
 /** What stands for a value that is not in the set. */
@@ -56,16 +54,13 @@ export const other = '_OTHER';
 /** One series: the number, or the histogram, for certain values of the attributes. */
 export interface Series {
   readonly values: readonly string[];
-  /** Of a counter its value, of a histogram the sum. */
+  /** Of a histogram the sum; of any other the value. */
   sum: number;
   /** Of a histogram: how many values. */
   count: number;
   /** Of a histogram: how many in each bucket; the last one has no upper bound. */
   readonly buckets: number[];
 }
-
-/** The series of one metric. */
-type SeriesSet = ReturnType<typeof createSeries>;
 
 /** A safeguard: the values are closed sets, so that this number is never reached (D97). */
 export const mostSeries = 1_000;
@@ -79,16 +74,14 @@ function createSeries({ kind, attributes, buckets }: Declaration) {
   /** The series that was asked for last, which is often asked for again. */
   let latest: Series | undefined;
 
-  function added(key: string, values: readonly string[]): Series {
+  function found(values: readonly string[]): Series {
+    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
+    const known = series.get(key);
+    if (known) return known;
     if (series.size >= mostSeries && values !== rest) return found(rest);
     const created = { values: [...values], sum: 0, count: 0, buckets: new Array(buckets.length + 1).fill(0) };
     series.set(key, created);
     return created;
-  }
-
-  function found(values: readonly string[]): Series {
-    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
-    return series.get(key) ?? added(key, values);
   }
 
   if (kind === 'counter') {
@@ -118,31 +111,15 @@ export type Declared = Readonly<Record<string, Declaration>>;
 
 type Name<D extends Declared> = keyof D & string;
 
-/** The names of all metrics of a kind. */
-export type NameOf<D extends Declared, K extends Declaration['kind']> = {
-  [N in Name<D>]: D[N]['kind'] extends K ? N : never;
-}[Name<D>];
+type NameOf<D extends Declared, K extends Kind> = { [N in Name<D>]: D[N]['kind'] extends K ? N : never }[Name<D>];
 
+/** Of a metric's attributes, in the order of their declaration. */
 type Values<A extends readonly Attribute[]> = Extract<
   { -readonly [I in keyof A]: A[I] extends Attribute<infer V> ? V : never },
   string[]
 >;
-
-/** The values of a metric's attributes, in the order of their declaration. */
-export type ValuesOf<D extends Declared, N extends Name<D>> = Values<D[N]['attributes']>;
-
-type Observable<D extends Declared> = NameOf<D, 'counter' | 'gauge' | 'updowncounter'>;
+type ValuesOf<D extends Declared, N extends Name<D>> = Values<D[N]['attributes']>;
 type Observation<D extends Declared, N extends Name<D>> = readonly [value: number, ...values: ValuesOf<D, N>];
-
-/** What the parts of a program record. A count costs a look-up, a duration a few comparisons more (D96). */
-export interface Meter<D extends Declared> {
-  /** @returns adds 1 for the values of the attributes */
-  counter<N extends NameOf<D, 'counter'>>(name: N): (...values: ValuesOf<D, N>) => void;
-  /** @returns records a value for those of the attributes; a negative one, from clocks that differ, counts as 0 */
-  histogram<N extends NameOf<D, 'histogram'>>(name: N): (value: number, ...values: ValuesOf<D, N>) => void;
-  /** The metric is read whenever metrics are collected. */
-  observe<N extends Observable<D>>(name: N, read: () => Iterable<Observation<D, N>>): void;
-}
 
 /** What a collection finds. */
 export interface Reading<N extends string = string> {
@@ -152,23 +129,18 @@ export interface Reading<N extends string = string> {
   read(): Iterable<Readonly<Series>>;
 }
 
-export interface MeterWithReadings<D extends Declared> extends Meter<D> {
-  /** Every metric that is recorded. */
-  readings(): readonly Reading<Name<D>>[];
-  /** Sum of the series of a counter that begin with these values. */
-  total(name: NameOf<D, 'counter'>, ...first: readonly string[]): number;
-}
+export type MeterWithReadings<D extends Declared> = ReturnType<typeof createMeter<D>>;
+
+/** What the parts of a program record. A count costs a look-up, a duration a few comparisons more (D96). */
+export type Meter<D extends Declared> = Pick<MeterWithReadings<D>, 'counter' | 'histogram' | 'observe'>;
 
 /** @param names those of the declared metrics that the program has */
-export function createMeter<const D extends Declared>(
-  declared: D,
-  names: readonly Name<D>[] = Object.keys(declared),
-): MeterWithReadings<D> {
-  const recorded = new Map<string, SeriesSet>();
-  const observed = new Map<string, () => Iterable<readonly [number, ...string[]]>>();
+export function createMeter<const D extends Declared>(declared: D, names: readonly Name<D>[] = Object.keys(declared)) {
+  const recorded = new Map<string, ReturnType<typeof createSeries>>();
+  const observed = new Map<string, Reading['read']>();
   const declarationOf = (name: Name<D>): Declaration => declared[name] as Declaration;
 
-  function seriesOf(name: Name<D>): SeriesSet {
+  function seriesOf(name: Name<D>) {
     const series = recorded.get(name) ?? createSeries(declarationOf(name));
     recorded.set(name, series);
     return series;
@@ -177,23 +149,19 @@ export function createMeter<const D extends Declared>(
   // Those that begin at 0, also when the part that counts does not exist yet.
   for (const name of names) if (declarationOf(name).kind === 'counter') seriesOf(name);
 
-  function readerOf(name: Name<D>): Reading['read'] | undefined {
-    const read = observed.get(name);
-    if (read) return () => Array.from(read(), ([sum, ...values]) => ({ values, sum, count: 0, buckets: [] }));
-    return recorded.get(name)?.all;
-  }
-
   return {
-    counter(name) {
+    /** @returns adds 1 for the values of the attributes */
+    counter<N extends NameOf<D, 'counter'>>(name: N) {
       const series = seriesOf(name);
-      return (...values) => {
+      return (...values: ValuesOf<D, N>): void => {
         series.of(values).sum += 1;
       };
     },
-    histogram(name) {
+    /** @returns records a value for those of the attributes; a negative one, from clocks that differ, counts as 0 */
+    histogram<N extends NameOf<D, 'histogram'>>(name: N) {
       const series = seriesOf(name);
       const { buckets: bounds } = declarationOf(name);
-      return (given, ...values) => {
+      return (given: number, ...values: ValuesOf<D, N>): void => {
         const value = given > 0 ? given : 0;
         const one = series.of(values);
         let bucket = 0;
@@ -203,23 +171,28 @@ export function createMeter<const D extends Declared>(
         one.sum += value;
       };
     },
-    observe(name, read) {
-      observed.set(name, read);
+    /** The metric is read whenever metrics are collected. */
+    observe<N extends NameOf<D, Exclude<Kind, 'histogram'>>>(name: N, read: () => Iterable<Observation<D, N>>): void {
+      observed.set(name, () => Array.from(read(), ([sum, ...values]) => ({ values, sum, count: 0, buckets: [] })));
     },
-    readings: () =>
+    readings: (): readonly Reading<Name<D>>[] =>
       names.flatMap((name) => {
-        const read = readerOf(name);
+        const read = observed.get(name) ?? recorded.get(name)?.all;
         return read ? [{ name, declaration: declarationOf(name), read }] : [];
       }),
-    total: (name, ...first) =>
+    /** Sum of the series of a counter that begin with these values. */
+    total: (name: NameOf<D, 'counter'>, ...first: readonly string[]): number =>
       [...(recorded.get(name)?.all() ?? [])]
         .filter(({ values }) => first.every((value, index) => values[index] === value))
         .reduce((sum, series) => sum + series.sum, 0),
   };
 }
 
-/** Records nothing. */
-export const noMeter: Meter<Declared> = { counter: () => () => {}, histogram: () => () => {}, observe() {} };
+/** The attributes of a series, but for those that it leaves out. */
+export function attributesOf({ attributes, constants }: Declaration, { values }: Readonly<Series>) {
+  const own = attributes.map(({ key }, index) => [key, values[index] ?? ''] as const);
+  return [...Object.entries(constants), ...own.filter(([, value]) => value !== '')];
+}
 
 /** The status of an HTTP response as the value of an attribute. */
 export const statusValue = (status: number): string => (status >= 100 && status <= 599 ? String(status) : other);

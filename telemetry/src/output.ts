@@ -1,30 +1,3 @@
-/** Takes bytes as far as it can at once, and answers how many; 0 when it can take none now. Throws when they are lost. */
-export type TakeBytes = (bytes: Uint8Array) => number;
-
-/** Where lines go that are written together. */
-export interface Output {
-  write(line: string): void;
-  /** Hands over what waits; waits itself for what reads it, a second at most. */
-  flush(): void;
-  /** For the end of the process: waits as long as something is read. */
-  end(): void;
-  /** Lines that were dropped since the start. */
-  dropped(): number;
-}
-
-interface OutputOptions {
-  readonly take: TakeBytes;
-  /** So many lines are missing before the next one. */
-  readonly onGap: (lines: number) => void;
-  readonly time?: Time;
-}
-
-interface Time {
-  now(): number;
-  /** Holds the whole process up. */
-  sleep(ms: number): void;
-}
-
 /** Characters of one turn of the event loop that are put together at most. */
 const mostOfTurn = 65_536;
 /** Bytes that wait at most for what reads them. */
@@ -38,8 +11,10 @@ const stepMs = 10;
  * Writes the lines of one turn of the event loop together, at its end: a busy service writes dozens of lines in each turn, and
  * a call of the system costs as much as a line (D151). Lines that are not read wait; beyond the limit the process waits for its
  * reader, and drops lines when that stands still, so that it goes on. What is dropped is one gap: it ends when nothing waits any more.
+ * @param take takes bytes as far as it can at once, and answers how many; 0 when it can take none now. Throws when they are lost
+ * @param onGap so many lines are missing before the next one
  */
-export function createOutput({ take, onGap, time = realTime }: OutputOptions): Output {
+export function createOutput(take: (bytes: Uint8Array) => number, onGap: (lines: number) => void) {
   let turn = { text: '', lines: 0 };
   let next: NodeJS.Immediate | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -78,11 +53,11 @@ export function createOutput({ take, onGap, time = realTime }: OutputOptions): O
   }
 
   function awaitReader(isEnough: () => boolean, mostMs = Number.POSITIVE_INFINITY) {
-    const since = time.now();
+    const since = performance.now();
     let readAt = since;
-    while (!isEnough() && time.now() - since <= mostMs) {
-      if (push()) readAt = time.now();
-      else if (time.now() - readAt < patienceMs) time.sleep(stepMs);
+    while (!isEnough() && performance.now() - since <= mostMs) {
+      if (push()) readAt = performance.now();
+      else if (performance.now() - readAt < patienceMs) Atomics.wait(cell, 0, 0, stepMs);
       else {
         standsStill = true;
         return;
@@ -122,29 +97,29 @@ export function createOutput({ take, onGap, time = realTime }: OutputOptions): O
   }
 
   return {
-    write(line) {
+    write(line: string) {
       turn.text += line;
       turn.lines += 1;
       if (turn.text.length > mostOfTurn) endTurn();
       else next ??= setImmediate(endTurn);
     },
+    /** Hands over what waits; waits itself for what reads it, a second at most. */
     flush() {
       endTurn();
       if (standsStill) return;
       awaitReader(() => waiting === 0, patienceMs);
       settle();
     },
+    /** For the end of the process: waits as long as something is read. */
     end() {
       endTurn();
       awaitReader(() => waiting === 0);
       settle();
     },
+    /** Lines that were dropped since the start. */
     dropped: () => total,
   };
 }
 
+/** Nobody writes to it: waiting for that holds the whole process up for a time. */
 const cell = new Int32Array(new SharedArrayBuffer(4));
-const realTime: Time = {
-  now: () => performance.now(),
-  sleep: (ms) => void Atomics.wait(cell, 0, 0, ms),
-};

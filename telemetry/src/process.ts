@@ -1,15 +1,18 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics } from 'node:v8';
+import { getHeapSpaceStatistics as spaces } from 'node:v8';
 import { droppedLines } from './log.ts';
 import { closed, counter, gauge, type Meter, open, updowncounter } from './meter.ts';
 
-const delay = (which: string) =>
-  gauge('s')(
-    `Event loop delay since the last collection: ${which}`,
-    'A long delay holds up everything: a processor that is too slow or throttled, or work that never pauses.',
-  );
+const holdsUp =
+  'A long delay holds up everything: a processor that is too slow or throttled, or work that never pauses.';
+const delay = (which: string, use = holdsUp) => gauge('s')(`Event loop delay since the last collection: ${which}`, use);
 
-const space = open('v8js.heap.space.name', 'the part of the heap, as V8 names it');
+const ofHeap = (what: string) =>
+  updowncounter('By')(what, 'Where the memory of the process goes.', [
+    open('v8js.heap.space.name', 'the part of the heap, as V8 names it'),
+  ]);
+
+const modes = ['user', 'system'] as const;
 
 /** The process, by OpenTelemetry's conventions for Node.js. */
 export const processMetrics = {
@@ -18,10 +21,7 @@ export const processMetrics = {
   'nodejs.eventloop.delay.mean': delay('the mean'),
   'nodejs.eventloop.delay.stddev': delay('the standard deviation'),
   'nodejs.eventloop.delay.p50': delay('the median'),
-  'nodejs.eventloop.delay.p99': gauge('s')(
-    'Event loop delay since the last collection: the 99th percentile',
-    'Alert when it is above one second for five minutes.',
-  ),
+  'nodejs.eventloop.delay.p99': delay('the 99th percentile', 'Alert when it is above one second for five minutes.'),
   'nodejs.eventloop.utilization': gauge('1')(
     'Share of time since the start in which the event loop was busy',
     'Near 1 this instance is at its limit: add one, if there are partitions left.',
@@ -31,7 +31,7 @@ export const processMetrics = {
     'What reads standard output stood still: look at the log driver of the container engine, and its disk.',
   ),
   'process.cpu.time': counter('s')('Processor time of the process', 'Its rate is the number of processors in use.', [
-    closed('cpu.mode', 'user or system', ['user', 'system']),
+    closed('cpu.mode', 'user or system', modes),
   ]),
   'process.memory.usage': updowncounter('By')(
     'Physical memory of the process',
@@ -41,17 +41,9 @@ export const processMetrics = {
     'Time since the process started',
     'A restart sets it to 0. Alert on several within an hour.',
   ),
-  'v8js.memory.heap.used': updowncounter('By')('Memory in use in the heap', 'Where the memory of the process goes.', [
-    space,
-  ]),
-  'v8js.memory.heap.limit': updowncounter('By')(
-    'Memory that is reserved for the heap',
-    'Where the memory of the process goes.',
-    [space],
-  ),
+  'v8js.memory.heap.used': ofHeap('Memory in use in the heap'),
+  'v8js.memory.heap.limit': ofHeap('Memory that is reserved for the heap'),
 } as const;
-
-const delayValues = ['min', 'max', 'mean', 'stddev', 'p50', 'p99'] as const;
 
 /** The timer of the measurement; Node includes its interval in the values. */
 const resolutionMs = 20;
@@ -65,39 +57,31 @@ export function observeProcess(meter: Meter<typeof processMetrics>, dropped = dr
   histogram.enable();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let delays = { min: 0, max: 0, mean: 0, stddev: 0, p50: 0, p99: 0 };
-  const delay = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3);
+  const secondsOf = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3);
 
   function recent() {
     const now = performance.now();
     // Without a sample, the mean is not a number.
     if (now - lookedAt > sameLookMs && Number.isFinite(histogram.mean)) {
       lookedAt = now;
-      delays = {
-        min: delay(histogram.min),
-        max: delay(histogram.max),
-        mean: delay(histogram.mean),
-        stddev: histogram.stddev / 1e9,
-        p50: delay(histogram.percentile(50)),
-        p99: delay(histogram.percentile(99)),
-      };
+      const [min = 0, max = 0, mean = 0] = [histogram.min, histogram.max, histogram.mean].map(secondsOf);
+      const [p50 = 0, p99 = 0] = [50, 99].map((share) => secondsOf(histogram.percentile(share)));
+      delays = { min, max, mean, stddev: histogram.stddev / 1e9, p50, p99 };
       histogram.reset();
     }
     return delays;
   }
 
-  for (const value of delayValues) meter.observe(`nodejs.eventloop.delay.${value}`, () => [[recent()[value]]]);
+  for (const value of Object.keys(delays) as (keyof typeof delays)[])
+    meter.observe(`nodejs.eventloop.delay.${value}`, () => [[recent()[value]]]);
   meter.observe('nodejs.eventloop.utilization', () => [[performance.eventLoopUtilization().utilization]]);
   meter.observe('device_messaging.log.lines.dropped', () => [[dropped()]]);
   meter.observe('process.cpu.time', () => {
-    const { user, system } = process.cpuUsage();
-    return [
-      [user / 1e6, 'user'],
-      [system / 1e6, 'system'],
-    ];
+    const used = process.cpuUsage();
+    return modes.map((mode) => [used[mode] / 1e6, mode]);
   });
   meter.observe('process.memory.usage', () => [[process.memoryUsage.rss()]]);
   meter.observe('process.uptime', () => [[process.uptime()]]);
-  const spaces = getHeapSpaceStatistics;
   meter.observe('v8js.memory.heap.used', () => spaces().map((one) => [one.space_used_size, one.space_name]));
   meter.observe('v8js.memory.heap.limit', () => spaces().map((one) => [one.space_size, one.space_name]));
   return () => histogram.disable();

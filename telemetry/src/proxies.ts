@@ -1,31 +1,22 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Which addresses are reached through a proxy (D406). */
-export interface Proxies {
-  /** The proxy for an address; undefined when it is reached directly. */
-  of(address: URL): URL | undefined;
-}
+/**
+ * The values of the variables that programs take for their proxies; empty when there is none. `https`: for addresses with TLS
+ * (`HTTPS_PROXY`); `http`: for those without (`HTTP_PROXY`); `except`: hosts, domains, addresses and networks that are
+ * reached directly (`NO_PROXY`).
+ */
+export type ProxyVariables = Readonly<Record<'https' | 'http' | 'except', string>>;
 
-/** The values of the variables that programs take for their proxies; empty when there is none. */
-export interface ProxyVariables {
-  /** `HTTPS_PROXY`: for addresses with TLS. */
-  readonly https: string;
-  /** `HTTP_PROXY`: for addresses without. */
-  readonly http: string;
-  /** `NO_PROXY`: hosts, domains, addresses and networks that are reached directly. */
-  readonly except: string;
-}
-
-/** @throws TypeError for a proxy that `proxyProblem` refuses */
-export function createProxies({ https, http, except }: ProxyVariables): Proxies {
-  const secure = https === '' ? undefined : new URL(https);
-  const plain = http === '' ? undefined : new URL(http);
+/**
+ * The proxy for an address; undefined when it is reached directly (D406).
+ * @throws TypeError for a proxy that `proxyProblem` refuses
+ */
+export function createProxyOf({ https, http, except }: ProxyVariables): (address: URL) => URL | undefined {
+  const [secure, plain] = [https, http].map((text) => (text === '' ? undefined : new URL(text)));
   const isExcepted = exceptions(except);
-  return {
-    of(address) {
-      const proxy = isSecure(address) ? secure : plain;
-      return proxy === undefined || isExcepted(hostOf(address), portOf(address)) ? undefined : proxy;
-    },
+  return (address) => {
+    const proxy = isSecure(address) ? secure : plain;
+    return proxy === undefined || isExcepted(hostOf(address), portOf(address)) ? undefined : proxy;
   };
 }
 
@@ -73,8 +64,7 @@ type IsExcepted = (host: string, port: number) => boolean;
  * (`10.0.0.0/8`). Each but the network may have a port.
  */
 function exceptions(text: string): IsExcepted {
-  const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  const tests = entries.map(exception);
+  const tests = text.split(/[\s,]+/).flatMap((entry) => (entry === '' ? [] : exception(entry)));
   return (host, port) => tests.some((isMeant) => isMeant(host.toLowerCase(), port));
 }
 
@@ -82,21 +72,20 @@ function exception(entry: string): IsExcepted {
   if (entry === '*') return () => true;
   const [, network = '', bits] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
   if (isIP(network) !== 0) return inNetwork(network, Number(bits));
-  if (isIP(entry) !== 0) return inNetwork(entry, isIP(entry) === 6 ? 128 : 32);
+  if (isIP(entry) !== 0) return inNetwork(entry);
   const [, bracketed, name = bracketed ?? '', port] = /^(?:\[(.*)\]|(.*?))(?::(\d+))?$/.exec(entry) ?? [];
-  const isPort = (asked: number) => port === undefined || Number(port) === asked;
-  if (isIP(name) !== 0) {
-    const isAddress = inNetwork(name, isIP(name) === 6 ? 128 : 32);
-    return (host, asked) => isPort(asked) && isAddress(host, asked);
-  }
   const domain = name.toLowerCase().replace(/^\*?\./, '');
-  return (host, asked) => isPort(asked) && (host === domain || host.endsWith(`.${domain}`));
+  const inDomain = (host: string) => host === domain || host.endsWith(`.${domain}`);
+  const isMeant = isIP(name) === 0 ? inDomain : inNetwork(name);
+  return (host, asked) => (port === undefined || Number(port) === asked) && isMeant(host);
 }
 
-function inNetwork(network: string, bits: number): IsExcepted {
+/** @param bits of the address when omitted: all, so that the network is one address */
+function inNetwork(network: string, bits?: number): (host: string) => boolean {
+  const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const most = isIP(network) === 6 ? 128 : 32;
+  if (bits !== undefined && bits > most) return () => false;
   const list = new BlockList();
-  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-  if (bits > (family === 'ipv6' ? 128 : 32)) return () => false;
-  list.addSubnet(network, bits, family);
-  return (host) => isIP(host) !== 0 && list.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+  list.addSubnet(network, bits ?? most, familyOf(network));
+  return (host) => isIP(host) !== 0 && list.check(host, familyOf(host));
 }

@@ -71,13 +71,11 @@ export function createErrorFields(secrets: SecretList = []): (error: unknown) =>
       message: short(message, longestMessage),
       ...clientFields(error),
       ...(depth === 0 && { stack: short(stack ?? '', longestStack) }),
-      ...(error instanceof AggregateError && depth < deepest && { errors: errorsIn(error, depth) }),
+      ...(error instanceof AggregateError &&
+        depth < deepest && { errors: error.errors.slice(0, mostErrors).map((one) => fieldsOf(one, depth + 1)) }),
       ...(cause !== undefined && depth < deepest && { cause: fieldsOf(cause, depth + 1) }),
     };
   }
-
-  const errorsIn = ({ errors }: AggregateError, depth: number) =>
-    errors.slice(0, mostErrors).map((one) => fieldsOf(one, depth + 1));
 
   return (error) => fieldsOf(error, 0);
 }
@@ -91,7 +89,9 @@ function clientFields(error: Error) {
     readonly response?: { readonly headers?: { readonly get?: unknown } };
   };
   const condition = amqpError?.condition;
-  const requestId = requestIdIn(response?.headers);
+  const { headers } = response ?? {};
+  // Azure's support finds a request by this id.
+  const requestId = typeof headers?.get === 'function' ? headers.get('x-ms-request-id') : undefined;
   return {
     ...((typeof code === 'number' || isWord(code)) && { code }),
     ...(typeof statusCode === 'number' && { statusCode }),
@@ -99,9 +99,5 @@ function clientFields(error: Error) {
     ...(isWord(requestId) && { requestId }),
   };
 }
-
-/** Azure's support finds a request by this id. */
-const requestIdIn = (headers: { readonly get?: unknown } | undefined): unknown =>
-  typeof headers?.get === 'function' ? headers.get('x-ms-request-id') : undefined;
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value);

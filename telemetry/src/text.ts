@@ -18,41 +18,26 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 
 const colours: Readonly<Record<string, number>> = { fatal: 35, error: 31, warn: 33, info: 32, debug: 36 };
 
-/**
- * A line of the log for people: time (UTC), level, text, event and fields, and the stack of an error on lines of its own.
- * @param json one line
- */
+/** A line of the log, in JSON, for people: time (UTC), level, text, event and fields, and the stack of an error on lines of its own. */
 export function prettyLine(json: string, hasColours: boolean): string {
   const { time, level, msg, event, err, instance: _, ...fields } = JSON.parse(json);
   const [on, off] = hasColours ? [`\u001b[${colours[level] ?? 0}m`, '\u001b[0m'] : ['', ''];
   const what = [msg, ...(event === undefined ? [] : [`(${event})`])].map((text) => printable(String(text))).join(' ');
   const more = Object.entries(fields).map(([name, value]) => `${printable(name)}=${shownValue(value)}`);
   const head = `${String(time).slice(11, 23)} ${on}${String(level).toUpperCase().padEnd(5)}${off} ${what}`;
-  return `${[head, ...more].join('  ')}\n${err === undefined ? '' : errorLines(err)}`;
+  const { stack, ...ofError } = err ?? {};
+  const below = err === undefined ? [] : [...(stack?.split('\n') ?? []), JSON.stringify(ofError)];
+  return `${[head, ...more].join('  ')}\n${below.map((line) => `    ${printable(line.trim())}\n`).join('')}`;
 }
 
-function shownValue(value: unknown): string {
-  const isPlain = typeof value === 'string' && /^[\w.:@/+-]+$/.test(value);
-  return isPlain ? value : printable(JSON.stringify(value));
-}
-
-function errorLines({ stack, ...more }: { readonly stack?: string }): string {
-  const lines = stack === undefined ? [] : stack.split('\n');
-  return [...lines, JSON.stringify(more)].map((line) => `    ${printable(line.trim())}\n`).join('');
-}
+export const shownValue = (value: unknown): string =>
+  printable(typeof value === 'string' && /^[\w.:@/+-]+$/.test(value) ? value : JSON.stringify(value));
 
 /** Longer texts are compared by their beginning only: the cost is the product of both lengths. */
 const longest = 100;
 
-/**
- * The candidate with the fewest differences from a misspelt name.
- * @param most undefined when it has more differences
- */
-export function nearest(
-  name: string,
-  candidates: readonly string[],
-  most = Number.POSITIVE_INFINITY,
-): string | undefined {
+/** The candidate with the fewest differences from a misspelt name; undefined when it has more than `most`. */
+export function nearest(name: string, candidates: readonly string[], most = Number.POSITIVE_INFINITY) {
   const distances = candidates.map((candidate) => distance(name.slice(0, longest), candidate.slice(0, longest)));
   const least = Math.min(...distances);
   return least <= most ? candidates[distances.indexOf(least)] : undefined;

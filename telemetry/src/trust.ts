@@ -2,12 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import tls from 'node:tls';
 
-/** What newer lines of Node.js have (22.19, 24.5). */
-interface DefaultAuthorities {
-  getCACertificates?(type: 'default'): string[];
-  setDefaultCACertificates?(certificates: readonly string[]): void;
-}
-
 /**
  * Trusts the authorities of a PEM file besides those that are trusted anyway, for every connection of the process that names none
  * of its own (D407).
@@ -15,7 +9,11 @@ interface DefaultAuthorities {
  */
 export function trustAlso(pem: string): void {
   const certificates = certificatesIn(pem);
-  const { getCACertificates, setDefaultCACertificates } = tls as DefaultAuthorities;
+  // What newer lines of Node.js have (22.19, 24.5).
+  const { getCACertificates, setDefaultCACertificates } = tls as {
+    getCACertificates?(type: 'default'): string[];
+    setDefaultCACertificates?(certificates: readonly string[]): void;
+  };
   if (getCACertificates && setDefaultCACertificates)
     setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
   else trustInContexts(certificates);
@@ -26,31 +24,22 @@ function certificatesIn(pem: string): readonly string[] {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError('has no certificate in PEM');
   for (const [index, one] of found.entries()) {
-    if (!isCertificate(one)) throw new TypeError(`has a certificate that cannot be read, number ${index + 1}`);
+    try {
+      void new X509Certificate(one).raw;
+    } catch {
+      throw new TypeError(`has a certificate that cannot be read, number ${index + 1}`);
+    }
   }
   return found;
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
-}
-
-/** Part of a context in older lines: adds to what it trusts, where `ca` would replace it. */
-interface NativeContext {
-  addCACert(pem: string): void;
-}
-
-/** Every client of an older line makes its context by this function. */
+/** Every client of an older line makes its context by this function. `ca` would replace what it trusts; the native context adds to it. */
 function trustInContexts(certificates: readonly string[]): void {
   const create = tls.createSecureContext;
   tls.createSecureContext = (options) => {
     const made = create(options);
     if (options?.ca === undefined) {
-      const context: NativeContext = Reflect.get(made, 'context');
+      const context: { addCACert(pem: string): void } = Reflect.get(made, 'context');
       for (const one of certificates) context.addCACert(one);
     }
     return made;

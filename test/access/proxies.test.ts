@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createProxies, proxyProblem, proxySecrets } from '../../telemetry/src/proxies.ts';
+import { createProxyOf, proxyProblem, proxySecrets } from '../../telemetry/src/proxies.ts';
 
 const secure = 'http://proxy:3128/';
 const plain = 'http://other:8888/';
 const proxyOf = (address: string, except = '') =>
-  createProxies({ https: secure, http: plain, except }).of(new URL(address))?.href;
+  createProxyOf({ https: secure, http: plain, except })(new URL(address))?.href;
 
 describe('an address', () => {
   it('has the proxy for its protocol', () => {
@@ -14,10 +14,10 @@ describe('an address', () => {
   });
 
   it('is reached directly when there is none for its protocol', () => {
-    const proxies = createProxies({ https: secure, http: '', except: '' });
-    expect(proxies.of(new URL('http://backend.example'))).toBeUndefined();
-    const { of } = createProxies({ https: '', http: plain, except: '' });
-    expect(of(new URL('https://hub.example'))).toBeUndefined();
+    const ofSecure = createProxyOf({ https: secure, http: '', except: '' });
+    expect(ofSecure(new URL('http://backend.example'))).toBeUndefined();
+    const ofPlain = createProxyOf({ https: '', http: plain, except: '' });
+    expect(ofPlain(new URL('https://hub.example'))).toBeUndefined();
   });
 });
 

@@ -1,7 +1,6 @@
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { troublesRoute } from '../../src/admin/adminServer.ts';
-import { createTroubles } from '../../src/observing/log.ts';
+import { createTroubles, withFields } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 
 const secret = 'a-secret-of-the-settings';

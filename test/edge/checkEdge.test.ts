@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
+import { findingsIn } from '@device-messaging/telemetry/check.ts';
 import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { ensureCertificates, issueCertificate } from 'iot-hub-emulator/testing';
 import mqtt from 'mqtt';
@@ -113,8 +114,8 @@ it('tells until when the certificate of the proxy is valid', async () => {
 
 /** What the probe of this name finds when this part of the configuration is otherwise. */
 async function probed(name: string, change: Partial<Configuration>) {
-  const found = await probes.find((probe) => probe.name === name)?.attempt({ ...edge.configuration, ...change });
-  return found ?? [];
+  const said = await probes.find((probe) => probe.name === name)?.attempt({ ...edge.configuration, ...change });
+  return findingsIn(name, said ?? []);
 }
 const checkHub = (hub: Configuration['hub']) => probed('hub', { hub });
 const checkBroker = (broker: Configuration['broker']) => probed('broker', { broker });

@@ -1,8 +1,7 @@
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import { AxiosError, AxiosHeaders } from 'axios';
 import { describe, expect, it } from 'vitest';
 import { createLog as createEdgeLog } from '../../edge/src/observing/log.ts';
-import { createLog } from '../../src/observing/log.ts';
+import { createLog, withFields } from '../../src/observing/log.ts';
 
 /** The key of no account, in the forms in which errors have it. */
 const key = 'Y2FuYXJ5IG9mIHRoZSB0ZXN0cw==';

@@ -1,6 +1,7 @@
-import { inexactIn, isShallow, isWhole } from '@device-messaging/telemetry/exactJson.ts';
+import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isWhole } from '../../src/methods/contract.ts';
 import { placeIn } from '../../src/protocol/rejection.ts';
 
 // What must not be lost when JSON is read and written anew: in requests (M4), in the answers of devices, and in the replies of modules (M7).

@@ -10,6 +10,7 @@ import {
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
 import { expect, it } from 'vitest';
+import { labelsOf } from '../../src/observing/metrics.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 
 const declared = {
@@ -23,7 +24,7 @@ const declared = {
 
 it('the attributes of the program are labels that Prometheus takes, whatever an operator calls them', () => {
   const chosen = { '2nd': 'x', a_b: '2', 'a.b': '1', 'x:y': 'z', größe: 'é' };
-  const [, , line] = createExposition(createMeter({}), chosen)().split('\n');
+  const [, , line] = createExposition(createMeter({}), labelsOf(chosen))().split('\n');
   expect(line).toBe('target_info{key_2nd="x",a_b="1;2",x_y="z",gr__e="é"} 1');
 });
 

@@ -1,39 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createOutput } from '@device-messaging/telemetry/output.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 function setUp() {
   const written: string[] = [];
-  const output = createOutput({
-    take(bytes) {
-      written.push(String(bytes));
-      return bytes.length;
-    },
-    onGap: () => {},
-  });
+  const take = (bytes: Uint8Array) => {
+    written.push(String(bytes));
+    return bytes.length;
+  };
+  const output = createOutput(take, () => {});
   return { written, output };
 }
 
 /** Of what reads `perStep` bytes in each step that the process waits; it has room for 64 KiB. */
 function readBy(reader: { perStep: number; isGone?: boolean }) {
   let [text, room, now] = ['', 65_536, 0];
-  const output = createOutput({
-    take(bytes) {
-      if (reader.isGone) throw new Error('EPIPE');
-      const taken = Math.min(room, bytes.length);
-      text += String(bytes.subarray(0, taken));
-      room -= taken;
-      return taken;
-    },
-    onGap: (lines) => output.write(`${lines} are missing\n`),
-    time: {
-      now: () => now,
-      sleep(ms) {
-        now += ms;
-        room += reader.perStep;
-      },
-    },
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const wait = vi.spyOn(Atomics, 'wait').mockImplementation((_cell, _index, _value, ms = 0) => {
+    now += ms;
+    room += reader.perStep;
+    return 'timed-out';
   });
+  onTestFinished(() => [clock, wait].forEach((spy) => void spy.mockRestore()));
+  function take(bytes: Uint8Array) {
+    if (reader.isGone) throw new Error('EPIPE');
+    const taken = Math.min(room, bytes.length);
+    text += String(bytes.subarray(0, taken));
+    room -= taken;
+    return taken;
+  }
+  const output = createOutput(take, (lines) => output.write(`${lines} are missing\n`));
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => `${from + index}`.padEnd(999, '.').concat('\n'));
   return {

@@ -1,7 +1,6 @@
-import { withFields } from '@device-messaging/telemetry/log.ts';
 import { printable, printableJson } from '@device-messaging/telemetry/text.ts';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/observing/log.ts';
+import { createLog, withFields } from '../../src/observing/log.ts';
 
 const between = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String.fromCharCode(first + index));

@@ -1,38 +1,32 @@
-import { createReport, type Finding, failure, ok, outage, warning } from '@device-messaging/telemetry/check.ts';
-import { expect, it } from 'vitest';
+import { away, createReport, doubt, type Finding, fault } from '@device-messaging/telemetry/check.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
   let text = '';
-  let now = 1_000;
-  const write = (more: string) => {
-    text += more;
-  };
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const report = createReport({
-    ...{
-      isJson: false,
-      isInit: false,
-      cover: (said: string) => said.replaceAll('a-long-secret-key', '…'),
-      write,
-      now() {
-        now += 1_500;
-        return now;
-      },
+    ...{ isJson: false, isInit: false },
+    cover: (said) => said.replaceAll('a-long-secret-key', '…'),
+    write(more) {
+      text += more;
     },
     ...options,
   });
   for (const finding of findings) report.add(finding);
+  vi.advanceTimersByTime(1_500);
   return { code: report.end(), text };
 }
 
-const fine = ok('clock', 'agrees');
-const doubt = warning('disk', '10 MB', 'make room');
-const wrong = failure('hub', 'refused', 'compare');
-const gone = outage('store', 'ECONNREFUSED', 'wait');
+const fine: Finding = { what: 'clock', mark: 'ok', found: 'agrees' };
+const doubtful = { what: 'disk', ...doubt('10 MB', 'make room') };
+const wrong = { what: 'hub', ...fault('refused', 'compare') };
+const gone = { what: 'store', ...away('ECONNREFUSED', 'wait') };
 
 it.each([
   ['all is well', [fine], 0, 0],
-  ['there is a warning', [fine, doubt], 2, 0],
-  ['something will not work', [fine, doubt, wrong], 1, 1],
+  ['there is a warning', [fine, doubtful], 2, 0],
+  ['something will not work', [fine, doubtful, wrong], 1, 1],
   ['another machine is out', [fine, gone], 1, 0],
   ['one is out and another is wrong', [gone, wrong], 1, 1],
 ])('ends with a code of its own when %s, and with another before the start', (_, findings, code, init) => {
@@ -41,7 +35,7 @@ it.each([
 });
 
 it('prints a line for each finding, and their sum', () => {
-  const { text } = reported([fine, doubt, wrong]);
+  const { text } = reported([fine, doubtful, wrong]);
   expect(text).toBe('✓ clock: agrees\n! disk: 10 MB → make room\n✗ hub: refused → compare\n1 ✓  1 !  1 ✗  in 1.5 s\n');
 });
 it('prints an outage as a warning before the start', () =>
@@ -56,8 +50,8 @@ it('prints JSON that says the same', () => {
 });
 
 it('covers secrets in what others have said, and control characters', () => {
-  const said = failure('hub', 'said a-long-secret-key\u001b[2J', 'compare a-long-secret-key');
-  const { text } = reported([said]);
+  const said = fault('said a-long-secret-key\u001b[2J', 'compare a-long-secret-key');
+  const { text } = reported([{ what: 'hub', ...said }]);
   expect(text).not.toContain('a-long-secret-key');
   expect(text).toContain('\\u001b[2J');
 });

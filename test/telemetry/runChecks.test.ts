@@ -1,4 +1,4 @@
-import { ok, runChecks } from '@device-messaging/telemetry/check.ts';
+import { runChecks } from '@device-messaging/telemetry/check.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 async function all(checks: Parameters<typeof runChecks>[0], limitMs?: number) {
@@ -12,12 +12,12 @@ it('runs checks together, reports them in their order, and leaves no timer', asy
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const slow = { what: 'a', look: () => gate.then(() => [ok('a', 'slow')]) };
+  const slow = { what: 'a', look: () => gate.then(() => 'slow') };
   const quick = {
     what: 'b',
     async look() {
       open(); // reached although the first has not ended
-      return [ok('b', 'quick')];
+      return 'quick';
     },
   };
   vi.useFakeTimers();
@@ -37,7 +37,7 @@ it('waits for no check longer than the limit', async () => {
 
 it('reports a check that fails itself, and goes on', async () => {
   const broken = { what: 'a', look: () => Promise.reject(new Error('a defect')) };
-  const found = await all([broken, { what: 'b', look: async () => [ok('b', 'fine')] }]);
+  const found = await all([broken, { what: 'b', look: async () => ['fine'] }]);
   expect(found).toMatchObject([
     { mark: 'failure', found: 'a defect', todo: 'this check has failed itself' },
     { mark: 'ok' },

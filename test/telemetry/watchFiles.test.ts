@@ -23,13 +23,9 @@ function link(target: string, name: string) {
 /** @param later the files to look at after the first change, instead of the first ones */
 async function watched(everyMs = never, first = ['a', 'b'], later = first) {
   let changes = 0;
-  const watch = watchFiles({
-    stamps: await stampsNow(first.map(file)),
-    everyMs,
-    onChange() {
-      changes += 1;
-      return stampsNow(later.map(file));
-    },
+  const watch = watchFiles(await stampsNow(first.map(file)), everyMs, () => {
+    changes += 1;
+    return stampsNow(later.map(file));
   });
   onTestFinished(() => watch.close());
   return { watch, found: () => changes };

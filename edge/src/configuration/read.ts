@@ -157,18 +157,15 @@ const usualMs = 2_000;
 
 /** Reads the configuration again when its file, or one that it names, has changed (D212). */
 export const watchConfiguration = ({ path, stamps, everyMs = usualMs, found }: ConfigurationFileRead, by: Taking) =>
-  watchFiles({
-    ...{ stamps, everyMs },
-    async onChange() {
-      const read: Stamps = new Map();
-      try {
-        const configuration = await readConfiguration(path, read);
-        found?.(configuration);
-        await by.take(configuration);
-      } catch (error) {
-        if (!(error instanceof ConfigurationError)) throw error;
-        by.refuse(error.problems);
-      }
-      return read;
-    },
+  watchFiles(stamps, everyMs, async () => {
+    const read: Stamps = new Map();
+    try {
+      const configuration = await readConfiguration(path, read);
+      found?.(configuration);
+      await by.take(configuration);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      by.refuse(error.problems);
+    }
+    return read;
   });

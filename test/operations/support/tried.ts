@@ -1,6 +1,5 @@
-import type { Finding } from '@device-messaging/telemetry/check.ts';
+import { type Finding, findingsIn } from '@device-messaging/telemetry/check.ts';
 import { type Openers, openersOf } from '../../../src/operations/openers.ts';
-import { findingsOf } from '../../../src/operations/probe.ts';
 import { methodsProbes, serviceProbes } from '../../../src/operations/probes.ts';
 import { type MethodsSettings, readMethodsSettings, type Settings } from '../../../src/settings/config.ts';
 import { bearerToken, settingsWith } from '../../support/environment.ts';
@@ -30,8 +29,8 @@ export async function tried(
   replaced: Partial<Openers> = {},
 ): Promise<readonly Finding[]> {
   const open: Openers = Object.assign(openersOf(settings), replaced);
-  const found = await ('methods' in settings
-    ? Promise.all(methodsProbes.filter((one) => one.name === name).map((one) => findingsOf(one, open, settings)))
-    : Promise.all(serviceProbes.filter((one) => one.name === name).map((one) => findingsOf(one, open, settings))));
-  return found.flat();
+  const said = await ('methods' in settings
+    ? Promise.all(methodsProbes.filter((one) => one.name === name).map((one) => one.attempt(open, settings)))
+    : Promise.all(serviceProbes.filter((one) => one.name === name).map((one) => one.attempt(open, settings))));
+  return said.flatMap((one) => findingsIn(name, one));
 }
