@@ -2,8 +2,7 @@ import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
-import type { Secret } from '../access/secretFiles.ts';
-import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
+import { createTroubles, type LogLines } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
 import type { TypeRef } from '../protocol/fields.ts';
@@ -15,7 +14,7 @@ import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
-import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
+import { identityTokens, openTokens, type TokenSettings, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
@@ -23,18 +22,13 @@ export type BackendName = keyof typeof probes;
 /** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
-type Group = MethodsSettings['backends'];
-
-/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
-interface TokenSettings extends Pick<Group, 'tokenUrl' | 'clientId' | 'tokenScope'> {
-  readonly token: Secret;
-  readonly clientSecret: Secret;
-}
-
 /** Settings that the service and the front door share. */
 export type CommonSettings = TokenSettings &
   CallSettings &
-  Pick<Group, 'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'>;
+  Pick<
+    MethodsSettings['backends'],
+    'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'
+  >;
 
 interface BackendOptions {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
@@ -189,11 +183,3 @@ function createOpener(
   };
 }
 
-const tokenTimeoutMs = 10_000;
-
-/** @param adapter replaces the network */
-export function openTokens(own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter): TokenSource {
-  const { token, tokenScope: scope, ...endpoint } = own;
-  if (token !== '') return staticToken(token);
-  return clientCredentials({ ...endpoint, scope, timeoutMs: tokenTimeoutMs, troubles, meter, adapter });
-}

@@ -27,15 +27,14 @@ export interface Outage {
 interface Probing {
   /** Sends a harmless request. Undefined when the backend is healthy, else its `Retry-After` in ms. Never rejects. */
   readonly probe: () => Promise<number | undefined>;
-  /** First and longest interval between probes, in ms. */
+  /** First and longest interval between probes. */
   readonly probeMs: number;
   readonly maxProbeMs: number;
 }
 
 interface CircuitOptions extends Probing {
-  /** Of the backend, for logs. */
   readonly name: string;
-  /** Number of failures in a row that open the circuit. */
+  /** In a row: they open the circuit. */
   readonly failures: number;
   readonly troubles: Troubles;
   readonly onOpen?: () => void;
@@ -72,11 +71,8 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
 
   function openFor(failure: string, retryAfterMs = 0) {
     if (closing.signal.aborted) return;
-    const opened = {
-      ...beginOutage(failure),
-      stopProbing: probeUntilHealthy(probing, foundHealthy, retryAfterMs),
-      waited: 0,
-    };
+    const stopProbing = probeUntilHealthy(probing, foundHealthy, retryAfterMs);
+    const opened = { ...beginOutage(failure), stopProbing, waited: 0 };
     open = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
@@ -132,7 +128,7 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     },
     /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
     untilProbed: () => probed,
-    /** Number of probes that found the backend healthy. */
+    /** How many have found the backend healthy. */
     healthyProbes: () => healthyProbes,
     /** Whether there was a response of a healthy backend in the last `ms`. */
     hasSucceededWithin: (ms: number) => performance.now() - lastSuccess < ms,
@@ -147,7 +143,7 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
 
 /** An outage from now on, for whose end calls wait: with true when it is over, with false when the service stops. */
 export function beginOutage(failure: string) {
-  let end: (isBack: boolean) => void = () => {};
+  let end = (_: boolean) => {};
   const ended = new Promise<boolean>((resolve) => {
     end = resolve;
   });
@@ -179,8 +175,7 @@ function createFailureCount(enough: number) {
 }
 
 /**
- * Probes at growing intervals until the backend is healthy (B5). Each interval is as long as `Retry-After` asks at least,
- * but the longest interval at most.
+ * Probes at growing intervals until the backend is healthy (B5). Each is as long as `Retry-After` asks at least, but the longest at most.
  * @param retryAfterMs of the failure
  * @returns a function that ends it
  */

@@ -7,6 +7,7 @@ import { singleFlight } from '../concurrency/waiting.ts';
 import { createOpenRequests, createRequestRecords } from '../observing/callRecords.ts';
 import type { Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
+import type { MethodsSettings } from '../settings/config.ts';
 import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
 import { policy } from './retryPolicy.ts';
 import { createTransport, TransportFailure } from './transport.ts';
@@ -144,34 +145,35 @@ export function identityTokens(credential: ScopedTokens, troubles: Troubles, met
   return createRenewed({ request, out: createRequestRecords('tokenEndpoint', meter).out }, troubles);
 }
 
-interface ClientCredentials {
-  readonly tokenUrl: string;
-  readonly clientId: string;
+/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
+export interface TokenSettings extends Pick<MethodsSettings['backends'], 'tokenUrl' | 'clientId' | 'tokenScope'> {
+  readonly token: Secret;
   readonly clientSecret: Secret;
-  /** Empty: no token. */
-  readonly scope: string;
-  readonly timeoutMs: number;
-  readonly troubles: Troubles;
-  readonly meter?: Meter | undefined;
-  /** Replaces the network. */
-  readonly adapter?: AxiosAdapter | undefined;
 }
+
+/** @param adapter replaces the network */
+export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
+  own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);
 
 const answer = z.object({
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
   expires_in: z.coerce.number().positive().default(300),
 });
 
+const timeoutMs = 10_000;
 const maxAnswerBytes = 64 * 1024;
 /** Of the client and its secret: RFC 6749 allows both. */
 const refusals: readonly number[] = [400, 401];
 
 /** Tokens from an OAuth2 token endpoint (client credentials). */
-export function clientCredentials(options: ClientCredentials): TokenSource {
-  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
+export function clientCredentials(
+  { tokenUrl, clientId, clientSecret, tokenScope: scope }: Omit<TokenSettings, 'token'>,
+  troubles: Troubles,
+  meter = noMeter,
+  given?: AxiosAdapter,
+): TokenSource {
   const { origin, pathname, search } = new URL(tokenUrl);
-  const limits = { connections: 1, attemptTimeoutMs: timeoutMs };
-  const { adapter, close } = createTransport(origin, limits, options.adapter);
+  const { adapter, close } = createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs }, given);
   const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
   const { measure, repeated, out } = createRequestRecords('tokenEndpoint', meter);
   const requests = createOpenRequests();

@@ -38,7 +38,6 @@ const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): u
  */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
-  if (properties === undefined) return undefined;
   const msgType = own(properties, 'msgType');
   if (msgType !== undefined) return msgType === 'action' && isTelemetry(event) ? 'V2' : undefined;
   if (own(properties, 'svc-messagetype') !== 'platformEvent') return undefined;
@@ -164,21 +163,17 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
  * The event without what the client keeps beside it: its own object has all a second time, and its body is a slice of the
  * chunk that it read from the socket, up to 64 KiB of other events. A body of less than half of its chunk is copied.
  */
-export const compactEvent = ({
-  body,
-  properties,
-  systemProperties,
-  sequenceNumber,
-  offset,
-  enqueuedTimeUtc,
-}: HubEvent): HubEvent => ({
-  body: body instanceof Uint8Array && 2 * body.byteLength < body.buffer.byteLength ? copyOf(body) : body,
-  ...(properties && { properties }),
-  ...(systemProperties && { systemProperties }),
-  sequenceNumber,
-  offset,
-  enqueuedTimeUtc,
-});
+export function compactEvent(event: HubEvent): HubEvent {
+  const { body, properties, systemProperties } = event;
+  return {
+    body: body instanceof Uint8Array && 2 * body.byteLength < body.buffer.byteLength ? copyOf(body) : body,
+    ...(properties && { properties }),
+    ...(systemProperties && { systemProperties }),
+    sequenceNumber: event.sequenceNumber,
+    offset: event.offset,
+    enqueuedTimeUtc: event.enqueuedTimeUtc,
+  };
+}
 
 /** Not in the pool of Node, of which it would keep 8 KiB. */
 function copyOf(body: Uint8Array): Buffer {
