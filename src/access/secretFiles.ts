@@ -17,10 +17,7 @@ interface RotatingSecret {
    * rejects.
    */
   renew(refused: string): Promise<string>;
-  /**
-   * @param listener called after each change
-   * @returns ends that
-   */
+  /** @param listener called after each change @returns ends that */
   onChange(listener: () => void): () => void;
 }
 
@@ -174,10 +171,7 @@ export interface Certificate {
 
 type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
 
-/**
- * Undefined when no certificate is configured.
- * @throws ConfigurationError when it cannot be read or is invalid
- */
+/** Undefined when no certificate is configured. @throws ConfigurationError when it cannot be read or is invalid */
 export function readCertificate(files: CertificateFiles): Certificate | undefined {
   const { tlsCertificateFile, tlsKeyFile } = files;
   if (tlsCertificateFile === '') return undefined;

@@ -133,9 +133,7 @@ export function createBackend(options: BackendOptions) {
     isUp: () => state() === 'closed',
     /** Undefined while it is up. Otherwise resolves with true when that may have changed, or with false when the service stops. */
     untilUp,
-    /** Attempts that wait for a connection. */
     waiting: () => bulkhead.connections().waiting,
-    /** For operators. */
     state: (): BackendState => ({
       ...{ circuit: circuit.state(), outage: circuit.outage() },
       ...{ connections: bulkhead.connections(), oldestMs: calls.oldestMs() },
@@ -205,7 +203,6 @@ export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSou
 const responseOf = (answer: ReceivedAnswer, token: string): HttpResponse =>
   Object.assign(answer, { token, retryAfter: answer.headers['retry-after'] as string | undefined });
 
-/** Circuits, connections and caches, by backend. */
 export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
   Object.fromEntries(
     Object.entries(states).map(([name, { outage, ...state }]) => [

@@ -10,6 +10,7 @@ import type { MethodsSettings } from '../settings/config.ts';
 import { type Backend, type CallSettings, createBackend, type probes } from './backend.ts';
 import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
+import { createDeadline } from './deadline.ts';
 import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
@@ -90,16 +91,9 @@ export function createBackends(
     ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        const leave = () => resolve(false);
-        pointless.addEventListener('abort', leave, { once: true });
-        void allReady(needs).then((isReady) => {
-          pointless.removeEventListener('abort', leave);
-          resolve(isReady);
-        });
-      });
+      const untilPointless = createDeadline(0, pointless).unlessCancelled;
+      return untilPointless(allReady(needs)).catch(() => false);
     },
-    /** Whether calls to it do not wait for the end of an outage. */
     isUp,
     /** Attempts that wait for a connection. */
     waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
@@ -182,4 +176,3 @@ function createOpener(
     },
   };
 }
-

@@ -4,7 +4,8 @@ import type { Deadline } from './deadline.ts';
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
 export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number) {
   const all = createSemaphore(connections);
-  const ofCallers = createSemaphore(shareOfCallers(connections));
+  // Seven of eight, at least one.
+  const ofCallers = createSemaphore(Math.max(1, connections - Math.ceil(connections / 8)));
   const freeAt = (backend: string) => `a free connection to ${backend}`;
 
   async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage: () => void): Promise<void> {
@@ -56,9 +57,6 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
     }),
   };
 }
-
-/** Seven of eight, at least one. */
-const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
 
 export type Semaphore = ReturnType<typeof createSemaphore>;
 

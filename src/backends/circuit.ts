@@ -109,7 +109,6 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     succeeded,
     probeNow,
     state: (): BackendState['circuit'] => (open ? 'open' : 'closed'),
-    /** For operators: why it is open; undefined while it is closed. */
     outage: (): Outage | undefined => open && { since: open.since, failure: open.failure },
     /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
     untilClosed(): Promise<boolean> | undefined {
@@ -128,9 +127,7 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     },
     /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
     untilProbed: () => probed,
-    /** How many have found the backend healthy. */
     healthyProbes: () => healthyProbes,
-    /** Whether there was a response of a healthy backend in the last `ms`. */
     hasSucceededWithin: (ms: number) => performance.now() - lastSuccess < ms,
     close(): void {
       closing.abort();

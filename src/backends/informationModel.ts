@@ -107,10 +107,7 @@ export function informationModel(send: Send) {
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
     },
 
-    /**
-     * Makes the principal the owner of an object model without owner.
-     * @throws Rejection not_authorized when another principal owns it
-     */
+    /** Makes the principal the owner of an object model without owner. @throws Rejection not_authorized when another principal owns it */
     async claim(objectId: string, model: string, ownerId: string): Promise<void> {
       const request = { operation: 'claim object model', method: 'PUT', path: `${at(objectId, model)}/owner` } as const;
       const { refusal, lost } = await send({ ...request, body: JSON.stringify({ ownerId }), expect: [409] });

@@ -43,10 +43,7 @@ function oneOrNone(): AnswerReading<Principal | undefined> {
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 
-/**
- * @param cacheMs how long a resolved identity is cached (B3)
- * @param url base URL of the principal manager
- */
+/** @param cacheMs how long a resolved identity is cached (B3) @param url base URL of the principal manager */
 export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number, url: string) {
   const { deviceId } = call;
 

@@ -88,10 +88,7 @@ export function createRetries({ circuit, backOff }: RetriesOptions, deadline: De
       return serverErrors >= policy.maxServerErrors && !isSuspect;
     },
 
-    /**
-     * Resolves when it is time to retry. The message's deadline may have passed by then.
-     * @throws Rejection timeout_exceeded, Cancelled
-     */
+    /** Resolves when it is time to retry. The message's deadline may have passed by then. @throws Rejection timeout_exceeded, Cancelled */
     async next(failure: string, retryAfter?: string): Promise<void> {
       const asked = retryAfterMs(retryAfter);
       const isTooLong = asked > 0 && asked >= deadline.remaining();

@@ -162,8 +162,6 @@ const answer = z.object({
 
 const timeoutMs = 10_000;
 const maxAnswerBytes = 64 * 1024;
-/** Of the client and its secret: RFC 6749 allows both. */
-const refusals: readonly number[] = [400, 401];
 
 /** Tokens from an OAuth2 token endpoint (client credentials). */
 export function clientCredentials(
@@ -204,8 +202,8 @@ export function clientCredentials(
   async function request(isRepeat: boolean) {
     const secret = currentOf(clientSecret);
     let response = await post(secret, isRepeat);
-    if (refusals.includes(response.status)) {
-      // With the next secret, if there is one (D397).
+    if (response.status === 400 || response.status === 401) {
+      // RFC 6749 allows both to refuse the client or its secret: with the next one, if there is one (D397).
       const next = await renewed(clientSecret, secret);
       if (next !== secret) response = await post(next, true);
     }

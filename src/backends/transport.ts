@@ -40,10 +40,7 @@ export interface ReceivedAnswer extends AxiosResponse<Buffer> {
 /** Supports `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
 export type Adapter = (config: InternalAxiosRequestConfig) => Promise<ReceivedAnswer>;
 
-/**
- * Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters.
- * @param given replaces the network
- */
+/** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. @param given replaces the network */
 export function createTransport(
   url: string,
   { connections, attemptTimeoutMs, room }: TransportSettings,

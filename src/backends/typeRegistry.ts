@@ -104,7 +104,6 @@ export interface TypeMethods {
   readonly baseTypes: readonly string[];
 }
 
-/** What is known of a type and its base types. */
 export interface Lineage {
   /** The nearest first; empty when the registry does not know the type itself. */
   readonly types: readonly TypeMethods[];

@@ -110,7 +110,6 @@ export function tenantFolder(claims: Readonly<Record<string, unknown>>, claim: s
   return isSegment && value.length <= 128 ? value : undefined;
 }
 
-/** A file storage whose calls are recorded. */
 export const recordedFiles = (files: FileStorage, place: StoreLocation, records: StoreRecords): FileStorage => ({
   maxBytes: files.maxBytes,
   async sign(name, seconds, signal) {

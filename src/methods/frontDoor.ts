@@ -34,7 +34,6 @@ import { createConcurrencyLimits } from './limits.ts';
 import { createRequestHandler, type RequestHandler } from './requestHandler.ts';
 import { createServer, secureOptions } from './server.ts';
 
-/** The running front door. */
 export interface FrontDoor {
   readonly port: number;
   readonly healthPort: number;

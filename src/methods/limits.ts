@@ -47,7 +47,6 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       }
       return receiving.add(caller);
     },
-    /** For an authorized invocation. */
     acquireInvocation(device: string, caller: string): () => void {
       const isAskedByOthers = othersAsk(device, caller);
       const share = `${device}/${caller}`;

@@ -51,7 +51,6 @@ const mostInflated = 1_032;
 /** Memory of a message whose body is not read, in bytes. */
 export const bytesReceived = ({ body, properties }: HubEvent): number => bytesOfBody(body) + memoryOf(properties);
 
-/** Memory of a body alone. */
 export function bytesOfBody(body: unknown): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.byteLength : memoryOf(body);

@@ -21,7 +21,6 @@ export interface HubEvent {
  */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
-/** The source of an event. */
 export interface Origin {
   readonly hub: string;
   readonly partition: string;
@@ -61,10 +60,7 @@ export function whyNotOurs(event: HubEvent): string {
   return 'eventType begins with Svc.InformationModel.';
 }
 
-/**
- * The device that the hub has authenticated; undefined without the hub's stamp (R1; facts events.device-stamp,
- * events.routed-stamps).
- */
+/** The device that the hub has authenticated; undefined without the hub's stamp (R1; facts events.device-stamp, events.routed-stamps). */
 export function senderOf(event: HubEvent): string | undefined {
   const value = own(event.systemProperties, 'iothub-connection-device-id');
   return typeof value === 'string' && value !== '' ? value : undefined;

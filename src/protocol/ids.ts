@@ -58,10 +58,7 @@ export function traceContextOf(traceparent: string | undefined): TraceContext | 
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
 }
 
-/**
- * The trace id of an event without one: the same for each delivery, as all derived ids are.
- * @param id a UUID
- */
+/** The trace id of an event without one: the same for each delivery, as all derived ids are. @param id a UUID */
 export const derivedTraceId = (id: string): string =>
   id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
 

@@ -280,14 +280,12 @@ const leads = [0, 0xc0, 0xe0, 0xf0];
 const meaningOf = Uint8Array.from({ length: 256 }, (_, code) => code);
 for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) meaningOf[pair.charCodeAt(0)] = pair.charCodeAt(1);
 
-/** Four hexadecimal digits. */
 function hexOf(bytes: Buffer, at: number): number {
   let code = 0;
   for (let index = at; index < at + 4; index += 1) code = 16 * code + (hexValues[bytes[index] as number] as number);
   return code;
 }
 
-/** Finds every key. */
 export const allKeys: Keys = (bytes, from, to) => {
   const written = bytes.toString('utf8', from, to);
   return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
