@@ -12,10 +12,7 @@ import { settingIn } from '../settings/table.ts';
 /** A secret in a file, which can change while the program runs (D397). */
 interface RotatingSecret {
   current(): string;
-  /**
-   * The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never
-   * rejects.
-   */
+  /** The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never rejects. */
   renew(refused: string): Promise<string>;
   /** @param listener called after each change @returns ends that */
   onChange(listener: () => void): () => void;

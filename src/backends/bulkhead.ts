@@ -27,7 +27,6 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
     /**
      * Undefined when the caller may start at once. A caller that has entered must call `leave`.
      * @param waitingFor words for `details`
-     * @param onOutage called when the circuit is open
      * @throws Rejection timeout_exceeded, Cancelled
      */
     enter: (deadline: Deadline, waitingFor: () => string, onOutage: () => void) =>
@@ -79,11 +78,7 @@ export function createSemaphore(count: number) {
       free -= 1;
       return true;
     },
-    /**
-     * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
-     * @param waitingFor words for `details`
-     * @throws Rejection timeout_exceeded, Cancelled
-     */
+    /** For use after `tryAcquire` has failed: resolves when the caller holds a place. @throws Rejection timeout_exceeded, Cancelled; then it holds none */
     async acquire(deadline: Deadline, waitingFor: string, goesFirst = false): Promise<void> {
       const { waiters } = goesFirst ? first : rest;
       let enter = () => {};

@@ -147,10 +147,7 @@ export function beginOutage(failure: string) {
   return { since: performance.now(), failure, ended, end };
 }
 
-/**
- * Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message
- * can cause failures.
- */
+/** Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message can cause failures. */
 function createFailureCount(enough: number) {
   const devices = new Set<string>(); // two of them at most
   let count = 0;
@@ -173,7 +170,6 @@ function createFailureCount(enough: number) {
 
 /**
  * Probes at growing intervals until the backend is healthy (B5). Each is as long as `Retry-After` asks at least, but the longest at most.
- * @param retryAfterMs of the failure
  * @returns a function that ends it
  */
 export function probeUntilHealthy(

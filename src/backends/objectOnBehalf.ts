@@ -44,10 +44,7 @@ const objectModel = membersOf(
   z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
 );
 
-/**
- * Reads an object model with the token of a caller: once, never from a cache, and on the connections of the service's own calls (M2, D45).
- * @param backend the information model
- */
+/** Reads an object model with the token of a caller: once, never from a cache, and on the connections of the service's own calls (M2, D45). */
 export function createObjectReader(backend: Backend) {
   const { name, attemptTimeoutMs, attempt, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
   const isOut = () => circuit.state() === 'open';

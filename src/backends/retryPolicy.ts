@@ -39,7 +39,6 @@ export const hidesEffect = (status: number): boolean => effectUnknown.has(status
 /**
  * The wait before a retry (B4), in ms; the first retry has number 0. Exponential with full jitter, so that messages that fail
  * together do not retry together.
- * @param random from 0 to 1
  */
 export const createBackOff =
   (random: () => number = Math.random) =>

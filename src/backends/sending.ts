@@ -98,10 +98,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
     return new Rejection('internal_platform_error', `internal error, incident ${id}`);
   }
 
-  /**
-   * Converts the last response of a call into its result.
-   * @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws
-   */
+  /** @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws */
   async function resultOf<T>(
     { operation, body, expect, read }: CallRequest<T>,
     { status, data, token, release }: HttpResponse,

@@ -214,10 +214,7 @@ const perAnswerByte = 2;
 export const readingBytes = 32 * 1024 * 1024;
 type LargeAnswer = ReturnType<typeof createLargeAnswer>;
 
-/**
- * The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read.
- * @param most bytes that the answer may have
- */
+/** The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read. */
 export function createLargeAnswer(room: ReadingRoom, most: number) {
   let held = perAnswerByte * most;
   let isOver = false;

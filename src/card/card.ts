@@ -43,10 +43,7 @@ export interface Echo {
   readonly properties?: Readonly<Record<string, string>>;
 }
 
-/**
- * The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing
- * is parsed with it.
- */
+/** The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing is parsed with it. */
 interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
   readonly fields?: F;
   readonly properties?: z.ZodRawShape;

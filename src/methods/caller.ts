@@ -43,10 +43,7 @@ export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
   return { ...named('sub'), ...named('azp') };
 }
 
-/**
- * Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14).
- * @param hash of the token
- */
+/** Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14). */
 export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, hash: string): string {
   if (typeof sub === 'string' && sub !== '') return `sub ${sub}`;
   if (typeof azp === 'string' && azp !== '') return `azp ${azp}`;

@@ -47,8 +47,7 @@ const closeMs = 750;
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
  * @param traces closed with the rest
- * @throws Error when a port cannot be opened
- * @throws ConfigurationError when the certificate is invalid
+ * @throws Error when a port cannot be opened; ConfigurationError when the certificate is invalid
  */
 export async function startFrontDoor(
   settings: MethodsSettings,

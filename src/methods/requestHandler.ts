@@ -101,11 +101,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
     /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
     abort: () => aborted.abort(),
 
-    /**
-     * One request: authorized, received, invoked. Its body is not read before the caller is known (M2).
-     * @param fields what its path and header say
-     * @throws Failure
-     */
+    /** One request: authorized, received, invoked. Its body is not read before the caller is known (M2). @throws Failure */
     async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
       const observation = invocations.begin(fields, request.headers['traceparent']);
       open.add(observation);

@@ -4,10 +4,7 @@ const variants = '89ab';
 const namespaceBytes = 16;
 const dash = 0x2d;
 
-/**
- * A UUID that is derived from a name (RFC 9562, version 5): SHA-1 over the 16 bytes of the namespace and the name in UTF-8.
- * @param namespace a UUID
- */
+/** The UUID of a name in a namespace, itself a UUID (RFC 9562, version 5): SHA-1 over its 16 bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
   const length = Buffer.byteLength(name);
   const bytes = Buffer.allocUnsafe(namespaceBytes + length);

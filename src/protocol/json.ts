@@ -39,7 +39,6 @@ export function terminated(bytes: Uint8Array): Buffer {
 /**
  * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
  * @param text the bytes, and a zero byte behind them
- * @param keys the keys of the outermost object to find
  * @throws MalformedJson
  */
 export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = bodyLimits): Json {
@@ -143,10 +142,7 @@ export function withMember(json: Json, key: string, valueText: string): string {
   return `${slice(start, open)}${JSON.stringify(key)}:${valueText}${size === 0 ? '' : ','}${slice(open, end)}`;
 }
 
-/**
- * The text of an array in which parts of its elements are replaced; nothing else changes (R5). Any other text is as it was.
- * @param keys the keys to find in elements that are objects
- */
+/** The text of an array in which parts of its elements are replaced; nothing else changes (R5). Any other text is as it was. */
 export function withReplaced(
   json: Json,
   keys: Keys,
