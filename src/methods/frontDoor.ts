@@ -34,12 +34,7 @@ import { createConcurrencyLimits } from './limits.ts';
 import { createRequestHandler, type RequestHandler } from './requestHandler.ts';
 import { createServer, secureOptions } from './server.ts';
 
-export interface FrontDoor {
-  readonly port: number;
-  readonly healthPort: number;
-  /** Refuses new invocations, waits for those in progress, then closes; within a second of the drain time (M14). */
-  stop(): Promise<void>;
-}
+export type FrontDoor = Awaited<ReturnType<typeof startFrontDoor>>;
 
 /** After the drain time, for the last log lines, and for a collector of spans and metrics that is slow. */
 const closeMs = 750;
@@ -56,7 +51,7 @@ export async function startFrontDoor(
   traces?: Traces,
   instance: string = randomUUID(),
   limits = invocationLimits,
-): Promise<FrontDoor> {
+) {
   const { methods, http } = settings;
   const troubles = createTroubles(log, () => amounts());
   const telling = { log, troubles };
@@ -128,7 +123,8 @@ export async function startFrontDoor(
   return {
     port,
     healthPort: health.port,
-    async stop() {
+    /** Refuses new invocations, waits for those in progress, then closes; within a second of the drain time (M14). */
+    async stop(): Promise<void> {
       const drainMs = methods.drainSeconds * 1000;
       const latest = performance.now() + drainMs + closeMs;
       const close = async () => server.close();
