@@ -42,7 +42,7 @@ export type Access = ReturnType<typeof accessOf>;
  */
 export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   const { identity: own, hub, backends, store, admin } = settings;
-  const identity = createIdentity(own, telling?.troubles);
+  const tokensFor = createIdentity(own, telling?.troubles);
   const secrets = openSecretFiles(settings, telling);
   if (settings.network) followProxies(settings.network, secrets);
   /** That of its own, or that of all stores. */
@@ -72,24 +72,24 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     events(): EventsAccess {
       const { eventsNamespace: namespace, eventsName: eventHub = '', eventsConnectionString = '' } = hub;
       return namespace
-        ? { namespace, eventHub, credential: identity.tokensFor(own.eventsScope) }
+        ? { namespace, eventHub, credential: tokensFor(own.eventsScope) }
         : (secrets.of('hub.eventsConnectionString') ?? eventsConnectionString);
     },
     /** For replies and methods. */
     service: (): ServiceAccess =>
       hub.hostName === ''
         ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
-        : { hostName: hub.hostName, credential: identity.tokensFor(own.hubScope) },
+        : { hostName: hub.hostName, credential: tokensFor(own.hubScope) },
     account(of: AccountUse): AccountAccess {
       const { connectionString, accountUrl, group } = accountFor(of);
       return accountUrl === ''
         ? (secrets.of(`${group}.connectionString`) ?? connectionString)
-        : { url: accountUrl, credential: identity.tokensFor(own.storageScope) };
+        : { url: accountUrl, credential: tokensFor(own.storageScope) };
     },
     /** Undefined for a backend that takes the token of all backends. */
     backend(name: BackendUse): ScopedTokens | undefined {
       const scope = scopeOf(name);
-      return scope ? identity.tokensFor(scope) : undefined;
+      return scope ? tokensFor(scope) : undefined;
     },
     /** The token of all backends; empty when the token endpoint gives it. */
     token: (): Secret => secrets.of('backends.token') ?? backends.token,

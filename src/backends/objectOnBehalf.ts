@@ -105,5 +105,7 @@ export function createObjectReader(backend: Backend) {
 }
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  ...{ kind: 'unavailable', problem, retryAfter },
+  kind: 'unavailable',
+  problem,
+  retryAfter,
 });

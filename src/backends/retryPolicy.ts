@@ -54,14 +54,9 @@ export function retryAfterMs(value: string | undefined): number {
 
 /** A number of seconds, or a date as HTTP writes it, to be passed on; undefined for anything else. */
 export function plainRetryAfter(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  return /^\d{1,10}$/.test(value) || isHttpDate(value) ? value : undefined;
-}
-
-/** RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-function isHttpDate(text: string): boolean {
-  const date = new Date(text);
-  return !Number.isNaN(date.getTime()) && date.toUTCString() === text;
+  const date = new Date(value ?? ''); // RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`
+  const isDate = !Number.isNaN(date.getTime()) && date.toUTCString() === value;
+  return isDate || /^\d{1,10}$/.test(value ?? '') ? value : undefined;
 }
 
 export interface RetriesOptions {
