@@ -283,16 +283,11 @@ export function attributesOf(reference: Reference, keys?: Keys): Json {
 }
 
 /** Whether one of these attributes is `true`. */
-export function isMarked(reference: Reference, marks: Keys): boolean {
-  if (!reference.members.has('attributes')) return false;
-  return hasTrue(attributesOf(reference, marks));
-}
+export const isMarked = (reference: Reference, marks: Keys): boolean =>
+  reference.members.has('attributes') && hasTrue(attributesOf(reference, marks));
 
 /** Whether one of the members that were looked for is `true`. */
 export function hasTrue({ members, bytes }: Json): boolean {
-  for (const { start } of members.values()) if (bytes[start] === letterT) return true;
+  for (const { start } of members.values()) if (bytes[start] === 0x74) return true; // `t`: no other value begins with it
   return false;
 }
-
-/** Of `true`: no other value begins with it. */
-const letterT = 0x74;

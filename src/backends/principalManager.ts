@@ -93,12 +93,9 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
 
 /** Only `owner` is resolved without an identity, but for the device itself. */
 function tooLong(connectivityPath: string, identity: string | undefined): Rejection {
-  const what =
-    identity === undefined
-      ? 'property owner is'
-      : connectivityPath === ''
-        ? 'body.identity is'
-        : 'property parent and body.identity are together';
+  let what = 'property parent and body.identity are together';
+  if (identity === undefined) what = 'property owner is';
+  else if (connectivityPath === '') what = 'body.identity is';
   const why = `${what} too long: the URL of a backend call would have more than ${maxUrlBytes} bytes`;
   return new Rejection('validation_error', why);
 }

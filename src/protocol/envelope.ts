@@ -3,6 +3,7 @@ import {
   derivedId,
   type Generation,
   maxPropertyBytes,
+  own,
   type Properties,
   propertyBytes,
   textlessFaults,
@@ -76,8 +77,7 @@ const grammars = {
 
 /** `action` (V2) or `eventType` (V1) of an unchecked message; empty when it is missing or no text. */
 export function messageNameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
-  const { name } = grammars[generation];
-  const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const value = own(properties, grammars[generation].name);
   return typeof value === 'string' ? value : '';
 }
 

@@ -28,7 +28,8 @@ export interface Origin {
 
 export type Generation = 'V2' | 'V1';
 
-const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
+/** Devices choose the names of properties. */
+export const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
   bag !== undefined && Object.hasOwn(bag, key) ? bag[key] : undefined;
 
 /**
@@ -132,8 +133,6 @@ const watched = new Map([
   ['svc-messagetype', { name: 'svc-messagetype', value: 'platformEvent' }],
 ]);
 
-const questionMark = 0x3f;
-
 /**
  * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
  * the device. Reads every name but only two values, because most messages are telemetry.
@@ -141,7 +140,7 @@ const questionMark = 0x3f;
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {
-    if (name.charCodeAt(0) === questionMark)
+    if (name.charCodeAt(0) === 0x3f)
       return 'a property name begins with ?, which is then part of the name: leave it out';
     if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
     const meant = watched.get(name.toLowerCase());
