@@ -24,11 +24,9 @@ export interface CallSettings {
   readonly maxAnswerBytes?: number;
 }
 
-const nobody = '00000000-0000-0000-0000-000000000000';
-
 /** Paths of a GET that changes nothing and is quick, whatever its response. */
 export const probes = {
-  informationModel: `/objects/${nobody}/models/svc.device`,
+  informationModel: '/objects/00000000-0000-0000-0000-000000000000/models/svc.device',
   typeRegistry: '/modelDefinitions/svc.device/types/none',
   principalManager: '/devices?device=none',
 } as const;
@@ -178,8 +176,6 @@ export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSou
       headers: Object.assign(new AxiosHeaders(), { authorization: `Bearer ${token}` }, headers),
     });
 
-  const waitingFor = `an access token for the ${name}`;
-
   return async (
     outgoing: Outgoing,
     token: string,
@@ -190,7 +186,7 @@ export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSou
     try {
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;
-      const renewed = await deadline.race(orNone(tokens.renew(token), token), waitingFor);
+      const renewed = await deadline.race(orNone(tokens.renew(token), token), `an access token for the ${name}`);
       const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
       return renewed === token ? response : responseOf(await transmit(outgoing, left, renewed), renewed);
     } catch (error) {

@@ -86,7 +86,6 @@ export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResul
 /** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(backend: Backend): (call: Call) => Send {
   const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
-  const waitingForToken = `an access token for the ${name}`;
 
   /** Logs a failure whose cause the device must not learn; the device gets an incident id. */
   function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
@@ -167,7 +166,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
             let token: string | Promise<string> | undefined = tokens.token();
             if (typeof token !== 'string') {
               step.waitsFor = 'token';
-              token = await deadline.race(orNone(token, undefined), waitingForToken);
+              token = await deadline.race(orNone(token, undefined), `an access token for the ${name}`);
             }
             const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
             if (timeoutMs === 0) throw timeoutExceeded(waitingFor());

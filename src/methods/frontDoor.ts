@@ -25,7 +25,7 @@ import { storeFailureOf } from '../observing/storeFailure.ts';
 import { createTaps } from '../observing/taps.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { invocationLimits, mostBodies } from '../settings/constants.ts';
-import { healthAddress, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { healthAddress, partOf, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { FileStorage } from '../stores/methodFiles.ts';
 import { createFileInputs, recordedFiles } from './fileInputs.ts';
@@ -52,7 +52,8 @@ export async function startFrontDoor(
   instance: string = randomUUID(),
   limits = invocationLimits,
 ) {
-  const { methods, http } = settings;
+  const { methods, http, hub } = settings;
+  const [hubHost = ''] = (hub.hostName || partOf(hub.serviceConnectionString, 'HostName')).split(':', 1);
   const troubles = createTroubles(log, () => amounts());
   const telling = { log, troubles };
   const access = accessOf(settings, telling);
@@ -86,7 +87,7 @@ export async function startFrontDoor(
     ...{ backends, log },
     invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }),
     limits: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
+    invocations: createInvocationRecords({ hubHost, log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
   const server = createServer({ handler, tls, log });
@@ -141,9 +142,6 @@ export async function startFrontDoor(
     },
   };
 }
-
-const hubHostOf = ({ serviceConnectionString, hostName }: MethodsSettings['hub']): string =>
-  hostName.split(':', 1)[0] || (/(?:^|;)\s*HostName=([^;:]+)/.exec(serviceConnectionString)?.[1] ?? '');
 
 /** Loads the storage client, which takes 20 MB, only when it is needed. */
 async function openStorage({ files }: MethodsSettings, access: Access): Promise<FileStorage | undefined> {
