@@ -2,7 +2,7 @@ import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
-import { createTroubles, type LogLines } from '../observing/log.ts';
+import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
 import type { TypeRef } from '../protocol/fields.ts';
@@ -15,7 +15,7 @@ import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
-import { identityTokens, openTokens, type TokenSettings, type TokenSource } from './tokens.ts';
+import { clientCredentials, identityTokens, staticToken, type TokenSettings, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
@@ -176,3 +176,7 @@ function createOpener(
     },
   };
 }
+
+/** @param adapter replaces the network */
+export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
+  own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);

@@ -151,10 +151,6 @@ export interface TokenSettings extends Pick<MethodsSettings['backends'], 'tokenU
   readonly clientSecret: Secret;
 }
 
-/** @param adapter replaces the network */
-export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
-  own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);
-
 const answer = z.object({
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
   expires_in: z.coerce.number().positive().default(300),

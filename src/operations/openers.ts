@@ -9,9 +9,9 @@ import { type Access, type AccountAccess, accessOf, type EventsAccess, type Serv
 import type { ScopedTokens } from '../access/identity.ts';
 import { isSecret } from '../access/secretFiles.ts';
 import { createAttempt, maxAnswerBytes, probes as questions } from '../backends/backend.ts';
-import type { BackendName } from '../backends/backends.ts';
+import { type BackendName, openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
-import { identityTokens, openTokens, type TokenSource } from '../backends/tokens.ts';
+import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport } from '../backends/transport.ts';
 import { atMost, within } from '../concurrency/waiting.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
