@@ -7,7 +7,10 @@ import {
 import { directAgent, outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import type { Settings } from '../settings/config.ts';
 
-/** The one credential that the settings name: none of them tries another (D365). @throws Error when a variable of the platform is missing */
+/**
+ * The one credential that the settings name: none of them tries another (D365).
+ * @throws Error when a variable of the platform is missing
+ */
 export function platformCredential({ kind, clientId, authorityHost }: Settings['identity']): TokenCredential {
   const own = clientId === '' ? {} : { clientId };
   switch (kind) {
