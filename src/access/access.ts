@@ -18,7 +18,8 @@ export type AccountAccess = Secret | { readonly url: string; readonly credential
 type Way = 'key' | 'look-up' | 'signature' | 'token' | 'client secret' | 'identity';
 
 type AccountUse = 'checkpoints' | 'deadLetters' | 'files';
-type BackendUse = 'informationModel' | 'typeRegistry' | 'principalManager';
+const backendUses = ['informationModel', 'typeRegistry', 'principalManager'] as const;
+type BackendUse = (typeof backendUses)[number];
 
 type AnySettings = Pick<Settings, 'identity'> & {
   readonly hub: MethodsSettings['hub'] & Partial<Settings['hub']>;
@@ -41,7 +42,7 @@ export type Access = ReturnType<typeof accessOf>;
  */
 export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   const { identity: own, hub, backends, store, admin } = settings;
-  const identity = createIdentity(own, telling?.troubles);
+  const tokensFor = createIdentity(own, telling?.troubles);
   const secrets = openSecretFiles(settings, telling);
   if (settings.network) followProxies(settings.network, secrets);
   /** That of its own, or that of all stores. */
@@ -49,16 +50,12 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     const ofOwn: Account = { connectionString: '', accountUrl: '', ...settings[of] };
     return isNowhere(ofOwn) ? { ...store, group: 'store' } : { ...ofOwn, group: of };
   }
-  const scopes: Readonly<Record<BackendUse, string | undefined>> = {
-    informationModel: backends.informationModelScope,
-    typeRegistry: backends.typeRegistryScope,
-    principalManager: backends.principalManagerScope,
-  };
+  const scopeOf = (name: BackendUse): string | undefined => backends[`${name}Scope`];
 
   const sharedWay: Way = backends.token === '' ? 'client secret' : 'token';
-  const backendWays = Object.entries(scopes)
-    .filter(([, scope]) => scope !== undefined)
-    .map(([name, scope]) => [name, scope === '' ? sharedWay : 'identity'] as const);
+  const backendWays = backendUses
+    .filter((name) => scopeOf(name) !== undefined)
+    .map((name) => [name, scopeOf(name) === '' ? sharedWay : 'identity'] as const);
 
   function eventsWay(): Way {
     if (hub.eventsNamespace) return 'identity';
@@ -72,28 +69,27 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   }
 
   return {
-    /** For the events of the hub. */
     events(): EventsAccess {
       const { eventsNamespace: namespace, eventsName: eventHub = '', eventsConnectionString = '' } = hub;
       return namespace
-        ? { namespace, eventHub, credential: identity.tokensFor(own.eventsScope) }
+        ? { namespace, eventHub, credential: tokensFor(own.eventsScope) }
         : (secrets.of('hub.eventsConnectionString') ?? eventsConnectionString);
     },
     /** For replies and methods. */
     service: (): ServiceAccess =>
       hub.hostName === ''
         ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
-        : { hostName: hub.hostName, credential: identity.tokensFor(own.hubScope) },
+        : { hostName: hub.hostName, credential: tokensFor(own.hubScope) },
     account(of: AccountUse): AccountAccess {
       const { connectionString, accountUrl, group } = accountFor(of);
       return accountUrl === ''
         ? (secrets.of(`${group}.connectionString`) ?? connectionString)
-        : { url: accountUrl, credential: identity.tokensFor(own.storageScope) };
+        : { url: accountUrl, credential: tokensFor(own.storageScope) };
     },
     /** Undefined for a backend that takes the token of all backends. */
     backend(name: BackendUse): ScopedTokens | undefined {
-      const scope = scopes[name];
-      return scope ? identity.tokensFor(scope) : undefined;
+      const scope = scopeOf(name);
+      return scope ? tokensFor(scope) : undefined;
     },
     /** The token of all backends; empty when the token endpoint gives it. */
     token: (): Secret => secrets.of('backends.token') ?? backends.token,
@@ -109,7 +105,6 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),
       ...(settings.files && settings.files.container !== '' && { files: accountWay('files') }),
     }),
-    /** Looks at no file any more. */
     close: secrets.close,
   };
 }

@@ -38,19 +38,14 @@ export function createIdentity(
   const credential = lazy(open);
   const known = new Map<string, ScopedTokens>();
 
-  async function ask(scope: string): Promise<AccessToken> {
-    const token = await within((await credential()).getToken(scope), withinMs);
-    if (token === null) throw new Error('an empty answer');
-    return token;
-  }
-
   function tokensOf(scope: string): ScopedTokens {
     let current: { readonly token: AccessToken; readonly ends: number; readonly due: number } | undefined;
     const source = `tokens for ${scope}`;
 
     const renew = singleFlight(async () => {
       try {
-        const token = await ask(scope);
+        const token = await within((await credential()).getToken(scope), withinMs);
+        if (token === null) throw new Error('an empty answer');
         const { expiresOnTimestamp, refreshAfterTimestamp = expiresOnTimestamp } = token;
         const ends = monotonicOfComing(expiresOnTimestamp);
         current = { token, ends, due: Math.min(ends - freshMs, monotonicOfComing(refreshAfterTimestamp)) };
@@ -72,13 +67,11 @@ export function createIdentity(
     };
   }
 
-  return {
-    /** The same for all that ask for one scope. */
-    tokensFor(scope: string): ScopedTokens {
-      const tokens = known.get(scope) ?? tokensOf(scope);
-      known.set(scope, tokens);
-      return tokens;
-    },
+  /** The same for all that ask for one scope. */
+  return (scope: string): ScopedTokens => {
+    const tokens = known.get(scope) ?? tokensOf(scope);
+    known.set(scope, tokens);
+    return tokens;
   };
 }
 

@@ -8,10 +8,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
 import { proxiesIn } from '../settings/derived.ts';
 
-/**
- * Sets for the whole process how it reaches other machines: proxies and trusted authorities (D406, D407).
- * @throws ConfigurationError when the file of authorities cannot be used
- */
+/** Sets for the whole process how it reaches other machines (D406, D407). @throws ConfigurationError when the file of authorities cannot be used */
 export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'network'>): void {
   useProxies(proxiesIn(network));
   const { caFile } = network;

@@ -12,15 +12,9 @@ import { settingIn } from '../settings/table.ts';
 /** A secret in a file, which can change while the program runs (D397). */
 interface RotatingSecret {
   current(): string;
-  /**
-   * The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never
-   * rejects.
-   */
+  /** The secret to try next, because the other side refuses this one: the file is read at once. The same when there is no other. Never rejects. */
   renew(refused: string): Promise<string>;
-  /**
-   * @param listener called after each change
-   * @returns ends that
-   */
+  /** @param listener called after each change @returns ends that */
   onChange(listener: () => void): () => void;
 }
 
@@ -172,10 +166,7 @@ export interface Certificate {
 
 type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
 
-/**
- * Undefined when no certificate is configured.
- * @throws ConfigurationError when it cannot be read or is invalid
- */
+/** Undefined when no certificate is configured. @throws ConfigurationError when it cannot be read or is invalid */
 export function readCertificate(files: CertificateFiles): Certificate | undefined {
   const { tlsCertificateFile, tlsKeyFile } = files;
   if (tlsCertificateFile === '') return undefined;

@@ -9,7 +9,7 @@ import { createBulkhead } from './bulkhead.ts';
 import { type BackendState, createCircuit } from './circuit.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { createBackOff, isHealthy, isOutage, policy, retryAfterMs } from './retryPolicy.ts';
-import { NoAccessToken, type TokenSource } from './tokens.ts';
+import { orNone, type TokenSource } from './tokens.ts';
 import { type Adapter, createTransport, type ReadingRoom, type ReceivedAnswer, TransportFailure } from './transport.ts';
 
 /** A larger answer is not read. */
@@ -24,18 +24,9 @@ export interface CallSettings {
   readonly maxAnswerBytes?: number;
 }
 
-export const backendSettings = (settings: CallSettings) => ({
-  attemptTimeoutMs: settings.attemptTimeoutSeconds * 1000,
-  connections: settings.connections,
-  circuitFailures: settings.circuitFailures ?? policy.circuitFailures,
-  maxAnswerBytes: settings.maxAnswerBytes ?? maxAnswerBytes,
-});
-
-const nobody = '00000000-0000-0000-0000-000000000000';
-
 /** Paths of a GET that changes nothing and is quick, whatever its response. */
 export const probes = {
-  informationModel: `/objects/${nobody}/models/svc.device`,
+  informationModel: '/objects/00000000-0000-0000-0000-000000000000/models/svc.device',
   typeRegistry: '/modelDefinitions/svc.device/types/none',
   principalManager: '/devices?device=none',
 } as const;
@@ -44,7 +35,7 @@ interface BackendOptions {
   readonly backend: keyof typeof probes;
   readonly url: string;
   readonly tokens: TokenSource;
-  readonly settings: ReturnType<typeof backendSettings>;
+  readonly settings: CallSettings;
   readonly log: LogLines;
   readonly troubles: Troubles;
   readonly redact: Redact;
@@ -62,9 +53,11 @@ export type Backend = ReturnType<typeof createBackend>;
 export function createBackend(options: BackendOptions) {
   const { backend, url, tokens, settings, log, troubles, redact, room, adapter, random, meter = noMeter } = options;
   const name = backendNames[backend];
-  const { attemptTimeoutMs, maxAnswerBytes, circuitFailures: failures } = settings;
-  const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, { ...settings, room });
-  const attempt = createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
+  const { connections, circuitFailures: failures = policy.circuitFailures } = settings;
+  const most = settings.maxAnswerBytes ?? maxAnswerBytes;
+  const attemptTimeoutMs = settings.attemptTimeoutSeconds * 1000;
+  const transport = createTransport(url, { connections, attemptTimeoutMs, room }, adapter);
+  const attempt = createAttempt(transport.adapter, most, tokens, name);
   const calls = createCallRecords(backend, url, meter);
   const accessFields = { backend: name };
   let isRefused = false;
@@ -92,7 +85,7 @@ export function createBackend(options: BackendOptions) {
   /** The calls of messages wait for both outages; those with the token of a caller only for that of the backend. */
   const state = () => (tokens.isOut() ? 'open' : circuit.state());
   const untilUp = () => tokens.untilBack() ?? circuit.untilClosed();
-  const bulkhead = createBulkhead({ state, untilClosed: untilUp }, settings.connections);
+  const bulkhead = createBulkhead({ state, untilClosed: untilUp }, connections);
 
   /** Logs an error while the backend refuses our token. */
   function recordAccess(status: number) {
@@ -108,7 +101,7 @@ export function createBackend(options: BackendOptions) {
   }
 
   return {
-    ...{ name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, calls, bulkhead, circuit, log, redact },
+    ...{ name, attemptTimeoutMs, maxAnswerBytes: most, tokens, attempt, calls, bulkhead, circuit, log, redact },
     retries: { circuit: { ...circuit, state }, backOff: createBackOff(random) },
 
     /** Reports the outcome of an attempt to the circuit (B5). @param timeoutMs limit of the attempt */
@@ -138,9 +131,7 @@ export function createBackend(options: BackendOptions) {
     isUp: () => state() === 'closed',
     /** Undefined while it is up. Otherwise resolves with true when that may have changed, or with false when the service stops. */
     untilUp,
-    /** Attempts that wait for a connection. */
     waiting: () => bulkhead.connections().waiting,
-    /** For operators. */
     state: (): BackendState => ({
       ...{ circuit: circuit.state(), outage: circuit.outage() },
       ...{ connections: bulkhead.connections(), oldestMs: calls.oldestMs() },
@@ -168,19 +159,12 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface AttemptOptions {
-  readonly adapter: Adapter;
-  readonly maxAnswerBytes: number;
-  readonly tokens: Pick<TokenSource, 'renew'>;
-  /** Of the backend, for `details`. */
-  readonly name: string;
-}
-
 /**
  * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
  * The 401 stays the answer when there is no other token. A caller's own token comes with what renews it.
+ * @param name of the backend, for `details`
  */
-export function createAttempt({ adapter, maxAnswerBytes, tokens: own, name }: AttemptOptions) {
+export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSource, 'renew'>, name: string) {
   // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
   const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
     adapter({
@@ -188,11 +172,9 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens: own, name }: At
       url: path,
       data: body,
       timeout: timeoutMs,
-      maxContentLength: maxAnswerBytes,
+      maxContentLength: most,
       headers: Object.assign(new AxiosHeaders(), { authorization: `Bearer ${token}` }, headers),
     });
-
-  const waitingFor = `an access token for the ${name}`;
 
   return async (
     outgoing: Outgoing,
@@ -204,7 +186,7 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens: own, name }: At
     try {
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;
-      const renewed = await deadline.race(tokens.renew(token).catch(orTheSame(token)), waitingFor);
+      const renewed = await deadline.race(orNone(tokens.renew(token), token), `an access token for the ${name}`);
       const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
       return renewed === token ? response : responseOf(await transmit(outgoing, left, renewed), renewed);
     } catch (error) {
@@ -214,15 +196,9 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens: own, name }: At
   };
 }
 
-const orTheSame = (token: string) => (error: unknown) => {
-  if (error instanceof NoAccessToken) return token;
-  throw error;
-};
-
 const responseOf = (answer: ReceivedAnswer, token: string): HttpResponse =>
   Object.assign(answer, { token, retryAfter: answer.headers['retry-after'] as string | undefined });
 
-/** Circuits, connections and caches, by backend. */
 export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
   Object.fromEntries(
     Object.entries(states).map(([name, { outage, ...state }]) => [

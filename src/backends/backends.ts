@@ -2,20 +2,20 @@ import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
-import type { Secret } from '../access/secretFiles.ts';
 import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Backend, backendSettings, type CallSettings, createBackend, type probes } from './backend.ts';
+import { type Backend, type CallSettings, createBackend, type probes } from './backend.ts';
 import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
+import { createDeadline } from './deadline.ts';
 import { informationModel } from './informationModel.ts';
 import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
-import { clientCredentials, identityTokens, staticToken, type TokenSource } from './tokens.ts';
+import { clientCredentials, identityTokens, staticToken, type TokenSettings, type TokenSource } from './tokens.ts';
 import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
@@ -23,23 +23,13 @@ export type BackendName = keyof typeof probes;
 /** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
-type States<Opened extends BackendName> = Readonly<Record<Opened, BackendState>> & {
-  /** Of the one that is out, if any; none when a fixed token is used. */
-  readonly tokenEndpoint?: BackendState;
-};
-
-type Group = MethodsSettings['backends'];
-
-/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
-interface TokenSettings<S extends Secret> extends Pick<Group, 'tokenUrl' | 'clientId' | 'tokenScope'> {
-  readonly token: S;
-  readonly clientSecret: S;
-}
-
 /** Settings that the service and the front door share. */
-export type CommonSettings = TokenSettings<string> &
+export type CommonSettings = TokenSettings &
   CallSettings &
-  Pick<Group, 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'>;
+  Pick<
+    MethodsSettings['backends'],
+    'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'
+  >;
 
 interface BackendOptions {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
@@ -74,12 +64,11 @@ export function createBackends(
     typeRegistry: open('typeRegistry', settings.typeRegistryUrl, types),
     principalManager: open('principalManager', url, identities),
   };
-  const waitingFor = (name: BackendName) => backends[name].untilUp();
   const isUp = (name: BackendName) => backends[name].isUp();
 
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
     for (;;) {
-      const out = needs.map(waitingFor).filter((waiting) => waiting !== undefined);
+      const out = needs.flatMap((name) => backends[name].untilUp() ?? []);
       if (out.length === 0) return true;
       if ((await Promise.all(out)).includes(false)) return false;
     }
@@ -102,20 +91,12 @@ export function createBackends(
     ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        const leave = () => resolve(false);
-        pointless.addEventListener('abort', leave, { once: true });
-        void allReady(needs).then((isReady) => {
-          pointless.removeEventListener('abort', leave);
-          resolve(isReady);
-        });
-      });
+      const untilPointless = createDeadline(0, pointless).unlessCancelled;
+      return untilPointless(allReady(needs)).catch(() => false);
     },
-    /** Whether calls to it do not wait for the end of an outage. */
     isUp,
     /** Attempts that wait for a connection. */
     waiting: () => Object.values(backends).reduce((sum, backend) => sum + backend.waiting(), 0),
-    /** For operators. */
     states: states<BackendName>,
     close,
   };
@@ -136,7 +117,6 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
     /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),
-    /** For operators. */
     states: states<'informationModel' | 'typeRegistry'>,
     close,
   };
@@ -170,7 +150,7 @@ function createOpener(
   }
 
   const redact = createRedaction(secrets ?? [settings.token, settings.clientSecret]);
-  const common = { settings: backendSettings(settings), log, troubles, redact, room, adapter, random, meter };
+  const common = { settings, log, troubles, redact, room, adapter, random, meter };
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const opened = new Map<BackendName, Backend & { readonly entries: (() => number) | undefined }>();
 
@@ -181,7 +161,8 @@ function createOpener(
       return backend;
     },
     newCache: <T>(name: 'types' | 'identities') => createCache<T>(cacheEntries, (result) => countLookUp(name, result)),
-    states<Opened extends BackendName>(): States<Opened> {
+    /** For operators. The token endpoint is the one that is out, if any; there is none when a fixed token is used. */
+    states<Opened extends BackendName>(): Readonly<Record<Opened, BackendState> & { tokenEndpoint?: BackendState }> {
       const backends = Array.from(opened, ([name, { state, entries }]) => {
         return [name, { ...state(), cacheEntries: entries?.() }];
       });
@@ -189,7 +170,6 @@ function createOpener(
       const tokenEndpoint = states.find(({ outage }) => outage !== undefined) ?? states[0];
       return { ...Object.fromEntries(backends), ...(tokenEndpoint && { tokenEndpoint }) };
     },
-    /** Closes all that were opened. */
     async close(): Promise<void> {
       await Promise.all([...opened.values(), ...sources.values()].map((one) => one.close()));
       troubles.close();
@@ -197,16 +177,6 @@ function createOpener(
   };
 }
 
-const tokenTimeoutMs = 10_000;
-
 /** @param adapter replaces the network */
-export function openTokens(
-  settings: TokenSettings<Secret>,
-  troubles: Troubles,
-  meter?: Meter,
-  adapter?: AxiosAdapter,
-): TokenSource {
-  const { token, tokenScope: scope, ...endpoint } = settings;
-  if (token !== '') return staticToken(token);
-  return clientCredentials({ ...endpoint, scope, timeoutMs: tokenTimeoutMs, troubles, meter, adapter });
-}
+export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
+  own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);

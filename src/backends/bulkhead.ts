@@ -4,7 +4,8 @@ import type { Deadline } from './deadline.ts';
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
 export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number) {
   const all = createSemaphore(connections);
-  const ofCallers = createSemaphore(shareOfCallers(connections));
+  // Seven of eight, at least one.
+  const ofCallers = createSemaphore(Math.max(1, connections - Math.ceil(connections / 8)));
   const freeAt = (backend: string) => `a free connection to ${backend}`;
 
   async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage: () => void): Promise<void> {
@@ -26,7 +27,6 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
     /**
      * Undefined when the caller may start at once. A caller that has entered must call `leave`.
      * @param waitingFor words for `details`
-     * @param onOutage called when the circuit is open
      * @throws Rejection timeout_exceeded, Cancelled
      */
     enter: (deadline: Deadline, waitingFor: () => string, onOutage: () => void) =>
@@ -57,9 +57,6 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
   };
 }
 
-/** Seven of eight, at least one. */
-const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
-
 export type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** Limits how many callers hold a place at a time. The others wait, first come, first served; those who go first before the rest. */
@@ -81,11 +78,7 @@ export function createSemaphore(count: number) {
       free -= 1;
       return true;
     },
-    /**
-     * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
-     * @param waitingFor words for `details`
-     * @throws Rejection timeout_exceeded, Cancelled
-     */
+    /** For use after `tryAcquire` has failed: resolves when the caller holds a place. @throws Rejection timeout_exceeded, Cancelled; then it holds none */
     async acquire(deadline: Deadline, waitingFor: string, goesFirst = false): Promise<void> {
       const { waiters } = goesFirst ? first : rest;
       let enter = () => {};

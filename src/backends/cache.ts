@@ -81,8 +81,7 @@ export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'mis
      * fails, each does its own. `undefined` is not cached.
      * @param ttlMs lifetime of the value; it may be Infinity
      */
-    async get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
-      const { deviceId, deadline } = asker;
+    async get({ deviceId, deadline }: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
       const known = devices.get(deviceId)?.entries.get(key);
       const isKnown = known?.value !== undefined && known.expires > performance.now();
       looked(isKnown ? 'hit' : known?.pending === undefined ? 'miss' : 'shared');

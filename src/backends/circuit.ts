@@ -27,15 +27,14 @@ export interface Outage {
 interface Probing {
   /** Sends a harmless request. Undefined when the backend is healthy, else its `Retry-After` in ms. Never rejects. */
   readonly probe: () => Promise<number | undefined>;
-  /** First and longest interval between probes, in ms. */
+  /** First and longest interval between probes. */
   readonly probeMs: number;
   readonly maxProbeMs: number;
 }
 
 interface CircuitOptions extends Probing {
-  /** Of the backend, for logs. */
   readonly name: string;
-  /** Number of failures in a row that open the circuit. */
+  /** In a row: they open the circuit. */
   readonly failures: number;
   readonly troubles: Troubles;
   readonly onOpen?: () => void;
@@ -72,11 +71,8 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
 
   function openFor(failure: string, retryAfterMs = 0) {
     if (closing.signal.aborted) return;
-    const opened = {
-      ...beginOutage(failure),
-      stopProbing: probeUntilHealthy(probing, foundHealthy, retryAfterMs),
-      waited: 0,
-    };
+    const stopProbing = probeUntilHealthy(probing, foundHealthy, retryAfterMs);
+    const opened = { ...beginOutage(failure), stopProbing, waited: 0 };
     open = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
@@ -113,7 +109,6 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     succeeded,
     probeNow,
     state: (): BackendState['circuit'] => (open ? 'open' : 'closed'),
-    /** For operators: why it is open; undefined while it is closed. */
     outage: (): Outage | undefined => open && { since: open.since, failure: open.failure },
     /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
     untilClosed(): Promise<boolean> | undefined {
@@ -132,9 +127,7 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     },
     /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
     untilProbed: () => probed,
-    /** Number of probes that found the backend healthy. */
     healthyProbes: () => healthyProbes,
-    /** Whether there was a response of a healthy backend in the last `ms`. */
     hasSucceededWithin: (ms: number) => performance.now() - lastSuccess < ms,
     close(): void {
       closing.abort();
@@ -147,17 +140,14 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
 
 /** An outage from now on, for whose end calls wait: with true when it is over, with false when the service stops. */
 export function beginOutage(failure: string) {
-  let end: (isBack: boolean) => void = () => {};
+  let end = (_: boolean) => {};
   const ended = new Promise<boolean>((resolve) => {
     end = resolve;
   });
   return { since: performance.now(), failure, ended, end };
 }
 
-/**
- * Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message
- * can cause failures.
- */
+/** Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message can cause failures. */
 function createFailureCount(enough: number) {
   const devices = new Set<string>(); // two of them at most
   let count = 0;
@@ -179,9 +169,7 @@ function createFailureCount(enough: number) {
 }
 
 /**
- * Probes at growing intervals until the backend is healthy (B5). Each interval is as long as `Retry-After` asks at least,
- * but the longest interval at most.
- * @param retryAfterMs of the failure
+ * Probes at growing intervals until the backend is healthy (B5). Each is as long as `Retry-After` asks at least, but the longest at most.
  * @returns a function that ends it
  */
 export function probeUntilHealthy(

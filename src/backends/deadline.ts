@@ -54,8 +54,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
     },
     /**
      * The result of the promise, if it settles in time. The promise is not cancelled: other callers may wait for it.
-     * @param waitingFor words for `details`
-     * @throws Rejection timeout_exceeded
+     * @throws Rejection timeout_exceeded, with `waitingFor` in its `details`
      */
     race: <T>(promise: Promise<T>, waitingFor: string): Promise<T> =>
       unlessGone((resolve, reject) => {

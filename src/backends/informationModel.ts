@@ -107,10 +107,7 @@ export function informationModel(send: Send) {
       return ownWork(refusal, objectId, model, (stored) => isReplacedBy(parseJson(body), stored));
     },
 
-    /**
-     * Makes the principal the owner of an object model without owner.
-     * @throws Rejection not_authorized when another principal owns it
-     */
+    /** Makes the principal the owner of an object model without owner. @throws Rejection not_authorized when another principal owns it */
     async claim(objectId: string, model: string, ownerId: string): Promise<void> {
       const request = { operation: 'claim object model', method: 'PUT', path: `${at(objectId, model)}/owner` } as const;
       const { refusal, lost } = await send({ ...request, body: JSON.stringify({ ownerId }), expect: [409] });
@@ -286,16 +283,11 @@ export function attributesOf(reference: Reference, keys?: Keys): Json {
 }
 
 /** Whether one of these attributes is `true`. */
-export function isMarked(reference: Reference, marks: Keys): boolean {
-  if (!reference.members.has('attributes')) return false;
-  return hasTrue(attributesOf(reference, marks));
-}
+export const isMarked = (reference: Reference, marks: Keys): boolean =>
+  reference.members.has('attributes') && hasTrue(attributesOf(reference, marks));
 
 /** Whether one of the members that were looked for is `true`. */
 export function hasTrue({ members, bytes }: Json): boolean {
-  for (const { start } of members.values()) if (bytes[start] === letterT) return true;
+  for (const { start } of members.values()) if (bytes[start] === 0x74) return true; // `t`: no other value begins with it
   return false;
 }
-
-/** Of `true`: no other value begins with it. */
-const letterT = 0x74;

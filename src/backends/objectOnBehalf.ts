@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Observation } from '../observing/observation.ts';
 import { isGuid } from '../protocol/fields.ts';
-import type { Backend, HttpResponse } from './backend.ts';
+import type { Backend } from './backend.ts';
 import type { Deadline } from './deadline.ts';
 import { headerValue, path } from './percentEncoding.ts';
 import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
@@ -44,10 +44,7 @@ const objectModel = membersOf(
   z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
 );
 
-/**
- * Reads an object model with the token of a caller: once, never from a cache, and on the connections of the service's own calls (M2, D45).
- * @param backend the information model
- */
+/** Reads an object model with the token of a caller: once, never from a cache, and on the connections of the service's own calls (M2, D45). */
 export function createObjectReader(backend: Backend) {
   const { name, attemptTimeoutMs, attempt, recordOutcomeForCaller, calls, bulkhead, circuit } = backend;
   const isOut = () => circuit.state() === 'open';
@@ -92,7 +89,14 @@ export function createObjectReader(backend: Backend) {
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
     const { status, retryAfter } = response;
-    if (status === 200) return objectIn(response, objectId, model);
+    if (status === 200) {
+      const found = await readAnswer(response.data, objectModel)
+        .catch(() => undefined)
+        .finally(response.release);
+      if (found?.objectId.toLowerCase() === objectId.toLowerCase() && found.model === model)
+        return { kind: 'object', object: { ...found, path: found.path || undefined } };
+      return unavailable('sent a response that is not the object model');
+    }
     if (status === 401 || status === 403 || status === 404) return { kind: 'refused', status };
     const isExpected = isPassing(status) || isOutage(status);
     const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
@@ -100,15 +104,8 @@ export function createObjectReader(backend: Backend) {
   };
 }
 
-async function objectIn({ data, release }: HttpResponse, objectId: string, model: string): Promise<ObjectResult> {
-  const found = await readAnswer(data, objectModel)
-    .catch(() => undefined)
-    .finally(release);
-  if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model)
-    return unavailable('sent a response that is not the object model');
-  return { kind: 'object', object: { ...found, path: found.path || undefined } };
-}
-
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  ...{ kind: 'unavailable', problem, retryAfter },
+  kind: 'unavailable',
+  problem,
+  retryAfter,
 });

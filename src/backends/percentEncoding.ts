@@ -33,10 +33,7 @@ export function headerValue(value: string): string {
   return cut;
 }
 
-/**
- * The device id as a header. A shortened id would name another device, so a longer one is rejected.
- * @throws Rejection validation_error
- */
+/** The device id as a header. A shortened id would name another device, so a longer one is rejected. @throws Rejection validation_error */
 export function deviceHeader(deviceId: string): string {
   const encoded = encode(deviceId);
   if (encoded.length <= maxHeaderBytes) return encoded;

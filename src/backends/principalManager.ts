@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { isSegment } from '../protocol/fields.ts';
 import { keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Operation } from '../protocol/vocabulary.ts';
 import type { Cache } from './cache.ts';
 import { path } from './percentEncoding.ts';
-import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
+import { type AnswerReading, type Call, type CallRequest, membersOf, type Send } from './sending.ts';
 
 /** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;
@@ -44,16 +43,13 @@ function oneOrNone(): AnswerReading<Principal | undefined> {
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 
-/**
- * @param cacheMs how long a resolved identity is cached (B3)
- * @param url base URL of the principal manager
- */
+/** @param cacheMs how long a resolved identity is cached (B3) @param url base URL of the principal manager */
 export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number, url: string) {
   const { deviceId } = call;
 
-  async function change(request: { operation: Operation; method: 'PUT' | 'DELETE'; path: string; body?: string }) {
+  async function change(id: string, request: Omit<CallRequest<undefined>, 'path'>) {
     try {
-      return await send({ ...request, expect: request.method === 'DELETE' ? [404] : [] });
+      return await send({ ...request, path: path`/devices/${id}` });
     } finally {
       // All entries of the device: identities connected through the changed one may have another path, or be deleted.
       cache.forget(deviceId);
@@ -80,7 +76,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
 
     /** @param id of the principal */
     async updateIdentity(id: string, body: string): Promise<void> {
-      await change({ operation: 'update identity', method: 'PUT', path: path`/devices/${id}`, body });
+      await change(id, { operation: 'update identity', method: 'PUT', body });
     },
 
     /**
@@ -89,11 +85,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
      * @throws Refusal 404
      */
     async deleteIdentity(id: string, mayBeGone: boolean): Promise<void> {
-      const { refusal, lost } = await change({
-        operation: 'delete identity',
-        method: 'DELETE',
-        path: path`/devices/${id}`,
-      });
+      const { refusal, lost } = await change(id, { operation: 'delete identity', method: 'DELETE', expect: [404] });
       if (refusal && !lost && !mayBeGone) throw refusal;
     },
   };
@@ -101,12 +93,9 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
 
 /** Only `owner` is resolved without an identity, but for the device itself. */
 function tooLong(connectivityPath: string, identity: string | undefined): Rejection {
-  const what =
-    identity === undefined
-      ? 'property owner is'
-      : connectivityPath === ''
-        ? 'body.identity is'
-        : 'property parent and body.identity are together';
+  let what = 'property parent and body.identity are together';
+  if (identity === undefined) what = 'property owner is';
+  else if (connectivityPath === '') what = 'body.identity is';
   const why = `${what} too long: the URL of a backend call would have more than ${maxUrlBytes} bytes`;
   return new Rejection('validation_error', why);
 }

@@ -26,11 +26,7 @@ const backendError = z.object({
 const errorMembers = ['title', 'detail', 'meta'] as const;
 const [outermost, ofError] = [keysOf(['errors']), keysOf(errorMembers)];
 
-/**
- * Describes a 4xx response: the operation, the status, and the backend's own title and detail.
- * @param operation the backend and the operation
- * @param redacted removes from the backend's text what must not be passed on
- */
+/** Describes a 4xx response to an operation of a backend. @param redacted removes from the backend's own words what must not be passed on */
 export function refusalOf(
   operation: string,
   status: number,

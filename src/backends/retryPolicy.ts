@@ -39,7 +39,6 @@ export const hidesEffect = (status: number): boolean => effectUnknown.has(status
 /**
  * The wait before a retry (B4), in ms; the first retry has number 0. Exponential with full jitter, so that messages that fail
  * together do not retry together.
- * @param random from 0 to 1
  */
 export const createBackOff =
   (random: () => number = Math.random) =>
@@ -55,14 +54,9 @@ export function retryAfterMs(value: string | undefined): number {
 
 /** A number of seconds, or a date as HTTP writes it, to be passed on; undefined for anything else. */
 export function plainRetryAfter(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  return /^\d{1,10}$/.test(value) || isHttpDate(value) ? value : undefined;
-}
-
-/** RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-function isHttpDate(text: string): boolean {
-  const date = new Date(text);
-  return !Number.isNaN(date.getTime()) && date.toUTCString() === text;
+  const date = new Date(value ?? ''); // RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`
+  const isDate = !Number.isNaN(date.getTime()) && date.toUTCString() === value;
+  return isDate || /^\d{1,10}$/.test(value ?? '') ? value : undefined;
 }
 
 export interface RetriesOptions {
@@ -88,10 +82,7 @@ export function createRetries({ circuit, backOff }: RetriesOptions, deadline: De
       return serverErrors >= policy.maxServerErrors && !isSuspect;
     },
 
-    /**
-     * Resolves when it is time to retry. The message's deadline may have passed by then.
-     * @throws Rejection timeout_exceeded, Cancelled
-     */
+    /** Resolves when it is time to retry. The message's deadline may have passed by then. @throws Rejection timeout_exceeded, Cancelled */
     async next(failure: string, retryAfter?: string): Promise<void> {
       const asked = retryAfterMs(retryAfter);
       const isTooLong = asked > 0 && asked >= deadline.remaining();

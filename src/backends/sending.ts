@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Observation, Step } from '../observing/observation.ts';
+import type { Observation } from '../observing/observation.ts';
 import { derivedId } from '../protocol/event.ts';
 import {
   answerReader,
@@ -19,7 +19,7 @@ import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { createRetries, hidesEffect, isPassing, type Retries } from './retryPolicy.ts';
-import { NoAccessToken } from './tokens.ts';
+import { orNone } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The device, the deadline and the course of the message that calls the backends. */
@@ -87,17 +87,6 @@ export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResul
 export function createSending(backend: Backend): (call: Call) => Send {
   const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
 
-  /** Undefined when there is no token: that says nothing about the backend. */
-  async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
-    step.waitsFor = 'token';
-    try {
-      return await deadline.race(coming, `an access token for the ${name}`);
-    } catch (error) {
-      if (error instanceof NoAccessToken) return undefined;
-      throw error;
-    }
-  }
-
   /** Logs a failure whose cause the device must not learn; the device gets an incident id. */
   function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
     const id = randomUUID();
@@ -108,10 +97,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
     return new Rejection('internal_platform_error', `internal error, incident ${id}`);
   }
 
-  /**
-   * Converts the last response of a call into its result.
-   * @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws
-   */
+  /** @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws */
   async function resultOf<T>(
     { operation, body, expect, read }: CallRequest<T>,
     { status, data, token, release }: HttpResponse,
@@ -177,8 +163,11 @@ export function createSending(backend: Backend): (call: Call) => Send {
           let response: HttpResponse | TransportFailure | undefined;
           try {
             deadline.check();
-            const known = tokens.token();
-            const token = typeof known === 'string' ? known : await tokenOf(known, step, deadline);
+            let token: string | Promise<string> | undefined = tokens.token();
+            if (typeof token !== 'string') {
+              step.waitsFor = 'token';
+              token = await deadline.race(orNone(token, undefined), `an access token for the ${name}`);
+            }
             const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
             if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
             if (token !== undefined) {

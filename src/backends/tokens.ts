@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { NoToken, type ScopedTokens } from '../access/identity.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
 import { monotonicOfComing } from '../concurrency/clocks.ts';
+import { singleFlight } from '../concurrency/waiting.ts';
 import { createRequestRecords } from '../observing/callRecords.ts';
 import type { Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
+import type { MethodsSettings } from '../settings/config.ts';
 import { type BackendState, beginOutage, probeUntilHealthy } from './circuit.ts';
 import { policy } from './retryPolicy.ts';
 import { createTransport, TransportFailure } from './transport.ts';
@@ -14,6 +16,13 @@ import { createTransport, TransportFailure } from './transport.ts';
 export class NoAccessToken extends Error {
   override readonly name = 'NoAccessToken';
 }
+
+/** The token, or what is used when there is none: that says nothing about the backend. */
+export const orNone = <T>(token: Promise<string>, otherwise: T): Promise<string | T> =>
+  token.catch((error) => {
+    if (error instanceof NoAccessToken) return otherwise;
+    throw error;
+  });
 
 /** The source of the bearer tokens for backend calls. */
 export interface TokenSource {
@@ -45,22 +54,21 @@ interface Issuer {
   request(isRepeat: boolean): Promise<{ readonly token: string; readonly lifeMs: number }>;
   /** Called at the begin of each outage. */
   out(): void;
-  state(): Pick<BackendState, 'connections' | 'oldestMs'>;
-  close(): Promise<void>;
+  /** None of those that the platform makes is known. */
+  readonly requests?: Pick<ReturnType<typeof createOpenRequests>, 'count' | 'oldestMs'>;
+  close?(): Promise<void>;
 }
 
 /** A token is renewed in the background after this share of its lifetime. */
 const renewAt = 0.8;
 const retryMs = 5000;
 const source = 'token endpoint';
-const still = () => ({});
 
 /** Keeps a token of a limited life, and renews it. At most one request runs at a time. */
 function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
   let current = '';
   let expires = 0;
   let nextRenewal = 0;
-  let pending: Promise<string> | undefined;
   /** No message can cause it, so that one failure begins it. */
   let outage: (ReturnType<typeof beginOutage> & { stopProbing?: () => void }) | undefined;
   let isClosed = false;
@@ -72,7 +80,8 @@ function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
     outage = undefined;
   }
 
-  async function ask(): Promise<string> {
+  const fetchToken = singleFlight(async () => {
+    nextRenewal = Number.POSITIVE_INFINITY;
     try {
       const { token, lifeMs } = await issuer.request(outage !== undefined);
       const now = performance.now();
@@ -87,34 +96,23 @@ function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
       // A parser's message may quote the response, and with it a token.
       const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
       const diagnosis = { cause: cause instanceof Error ? cause.message : cause };
-      // It lasts until there is a token, also while no call needs one.
-      troubles.raise(source, { level: 'warn', message: 'no access token for the backends', diagnosis, still });
+      const trouble = { level: 'warn', message: 'no access token for the backends', diagnosis } as const;
+      troubles.raise(source, { ...trouble, still: () => ({}) }); // until there is a token, also while no call needs one
       if (outage === undefined && !isClosed) {
         outage = beginOutage(failureOf(error));
         issuer.out();
       }
       throw new NoAccessToken('no access token');
-    } finally {
-      pending = undefined;
     }
-  }
+  });
 
-  function fetchToken(): Promise<string> {
-    pending ??= ask();
-    return pending;
-  }
-
-  const probe = () =>
-    fetchToken().then(
-      () => undefined,
-      () => 0,
-    );
+  const probe = async () => ((await orNone(fetchToken(), undefined)) === undefined ? 0 : undefined);
 
   return {
     token() {
       if (!hasToken()) return fetchToken();
       // The current token is still valid: no call waits for the next one, and a failure to get it is retried later.
-      if (performance.now() >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
+      if (performance.now() >= nextRenewal) fetchToken().catch(() => undefined);
       return current;
     },
     renew: async (refused) => (current !== '' && current !== refused ? current : fetchToken()),
@@ -127,42 +125,30 @@ function createRenewed(issuer: Issuer, troubles: Troubles): TokenSource {
     state: () => ({
       circuit: outage ? 'open' : 'closed',
       outage: outage && { since: outage.since, failure: outage.failure },
-      ...issuer.state(),
+      connections: { inUse: issuer.requests?.count() ?? 0, waiting: 0 },
+      oldestMs: issuer.requests?.oldestMs() ?? 0,
     }),
     async close() {
       isClosed = true;
       endOutage(false);
-      await issuer.close();
+      await issuer.close?.();
     },
   };
 }
 
 /** Tokens of the process's identity, for one backend (D365). */
-export const identityTokens = (credential: ScopedTokens, troubles: Troubles, meter: Meter = noMeter): TokenSource =>
-  createRenewed(
-    {
-      async request() {
-        const { token, expiresOnTimestamp } = await credential.getToken();
-        return { token, lifeMs: monotonicOfComing(expiresOnTimestamp) - performance.now() };
-      },
-      out: createRequestRecords('tokenEndpoint', meter).out,
-      state: () => ({ connections: { inUse: 0, waiting: 0 }, oldestMs: 0 }),
-      close: async () => {},
-    },
-    troubles,
-  );
+export function identityTokens(credential: ScopedTokens, troubles: Troubles, meter: Meter = noMeter): TokenSource {
+  async function request() {
+    const { token, expiresOnTimestamp } = await credential.getToken();
+    return { token, lifeMs: monotonicOfComing(expiresOnTimestamp) - performance.now() };
+  }
+  return createRenewed({ request, out: createRequestRecords('tokenEndpoint', meter).out }, troubles);
+}
 
-interface ClientCredentials {
-  readonly tokenUrl: string;
-  readonly clientId: string;
+/** How a program authenticates to the backends: by a fixed bearer token, or, when it is empty, by those of the token endpoint. */
+export interface TokenSettings extends Pick<MethodsSettings['backends'], 'tokenUrl' | 'clientId' | 'tokenScope'> {
+  readonly token: Secret;
   readonly clientSecret: Secret;
-  /** Empty: no token. */
-  readonly scope: string;
-  readonly timeoutMs: number;
-  readonly troubles: Troubles;
-  readonly meter?: Meter | undefined;
-  /** Replaces the network. */
-  readonly adapter?: AxiosAdapter | undefined;
 }
 
 const answer = z.object({
@@ -170,17 +156,18 @@ const answer = z.object({
   expires_in: z.coerce.number().positive().default(300),
 });
 
+const timeoutMs = 10_000;
 const maxAnswerBytes = 64 * 1024;
-/** Of the client and its secret: RFC 6749 allows both. */
-const refusals: readonly number[] = [400, 401];
 
 /** Tokens from an OAuth2 token endpoint (client credentials). */
-export function clientCredentials(options: ClientCredentials): TokenSource {
-  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
+export function clientCredentials(
+  { tokenUrl, clientId, clientSecret, tokenScope: scope }: Omit<TokenSettings, 'token'>,
+  troubles: Troubles,
+  meter = noMeter,
+  given?: AxiosAdapter,
+): TokenSource {
   const { origin, pathname, search } = new URL(tokenUrl);
-  const { adapter, close } = options.adapter
-    ? { adapter: options.adapter, close: async () => {} }
-    : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
+  const { adapter, close } = createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs }, given);
   const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
   const requests = createRequestRecords('tokenEndpoint', meter);
   const { measure, out } = requests;
@@ -211,8 +198,8 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
   async function request(isRepeat: boolean) {
     const secret = currentOf(clientSecret);
     let response = await post(secret, isRepeat);
-    if (refusals.includes(response.status)) {
-      // With the next secret, if there is one (D397).
+    if (response.status === 400 || response.status === 401) {
+      // RFC 6749 allows both to refuse the client or its secret: with the next one, if there is one (D397).
       const next = await renewed(clientSecret, secret);
       if (next !== secret) response = await post(next, true);
     }
@@ -222,8 +209,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     return { token, lifeMs: seconds * 1000 };
   }
 
-  const state = () => ({ connections: { inUse: requests.count(), waiting: 0 }, oldestMs: requests.oldestMs() });
-  return createRenewed({ request, out, state, close }, troubles);
+  return createRenewed({ request, out, requests, close }, troubles);
 }
 
 /** For operators: in the words for failures of backends. */

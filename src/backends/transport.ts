@@ -1,6 +1,7 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../access/network.ts';
+import type { Line } from '../engine/budget.ts';
 import { saidOf, tooManyFiles } from '../observing/diagnosis.ts';
 import type { TransportFault } from '../protocol/vocabulary.ts';
 
@@ -19,20 +20,14 @@ export class TransportFailure extends Error {
 }
 
 /** Where the large answers that a process reads at a time are charged; they wait there in order of arrival. */
-export interface ReadingRoom {
-  /** Undefined when there is room at once. */
-  take(bytes: number): Promise<unknown> | undefined;
-  /** Gives back a part of what one answer has. */
-  shrink(bytes: number): void;
-  give(bytes: number): void;
-}
+export type ReadingRoom = Pick<Line, 'take' | 'shrink' | 'give'>;
 
 interface TransportSettings {
-  /** Most connections; further requests wait in a queue. */
+  /** Further requests wait in a queue. */
   readonly connections: number;
-  /** The usual limit of an attempt in ms, including the time in the queue and for connecting. */
+  /** The usual limit of an attempt, including the time in the queue and for connecting. */
   readonly attemptTimeoutMs: number;
-  /** For large answers; nowhere are they charged when omitted, for those who expect none. */
+  /** For those who expect large answers. */
   readonly room?: ReadingRoom | undefined;
 }
 
@@ -45,8 +40,13 @@ export interface ReceivedAnswer extends AxiosResponse<Buffer> {
 /** Supports `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
 export type Adapter = (config: InternalAxiosRequestConfig) => Promise<ReceivedAnswer>;
 
-/** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. */
-export function createTransport(url: string, { connections, attemptTimeoutMs, room }: TransportSettings) {
+/** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. @param given replaces the network */
+export function createTransport(
+  url: string,
+  { connections, attemptTimeoutMs, room }: TransportSettings,
+  given?: Adapter,
+): { adapter: Adapter; close(): Promise<void> } {
+  if (given) return { adapter: given, close: async () => {} };
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
   const startTimeout = createTimeouts(attemptTimeoutMs);
@@ -132,9 +132,8 @@ export function createTransport(url: string, { connections, attemptTimeoutMs, ro
       );
     });
 
-  /** Aborts running requests. */
-  const close = () => pool.destroy();
-  return { adapter, close };
+  // Closing aborts running requests.
+  return { adapter, close: () => pool.destroy() };
 }
 
 const empty = Buffer.alloc(0);
@@ -215,19 +214,15 @@ const perAnswerByte = 2;
 export const readingBytes = 32 * 1024 * 1024;
 type LargeAnswer = ReturnType<typeof createLargeAnswer>;
 
-/**
- * The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read.
- * @param most bytes that the answer may have
- */
+/** The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read. */
 export function createLargeAnswer(room: ReadingRoom, most: number) {
   let held = perAnswerByte * most;
-  let isTaken = true;
   let isOver = false;
   const waiting = room.take(held)?.then(() => {
     isTaken = true;
     if (isOver) room.give(held);
   });
-  if (waiting !== undefined) isTaken = false;
+  let isTaken = waiting === undefined;
 
   return {
     /** Undefined when there was room at once. */

@@ -93,18 +93,12 @@ const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string })
 /** Data types by input name. */
 export type DeclaredInputs = ReadonlyMap<string, string>;
 
-export interface MethodDeclaration {
-  /** Undefined when the method declares no inputs. */
-  readonly inputs: DeclaredInputs | undefined;
-}
-
 /** The methods that a type declares itself. */
 export interface TypeMethods {
-  readonly methods: ReadonlyMap<string, MethodDeclaration>;
+  readonly methods: ReadonlyMap<string, DeclaredInputs>;
   readonly baseTypes: readonly string[];
 }
 
-/** What is known of a type and its base types. */
 export interface Lineage {
   /** The nearest first; empty when the registry does not know the type itself. */
   readonly types: readonly TypeMethods[];
@@ -113,14 +107,13 @@ export interface Lineage {
 }
 
 /**
- * The declaration of a method: a type that declares it again keeps the inputs of its base types, and of an input that is
+ * The inputs of a method: a type that declares it again keeps the inputs of its base types, and of an input that is
  * declared twice the nearest declaration counts (M4). Undefined when no type declares the method.
  */
-export function declarationIn({ types }: Lineage, method: string): MethodDeclaration | undefined {
+export function inputsIn({ types }: Lineage, method: string): DeclaredInputs | undefined {
   const declarations = types.flatMap(({ methods }) => methods.get(method) ?? []);
   if (declarations.length === 0) return undefined;
-  const inputs = new Map(declarations.toReversed().flatMap(({ inputs = [] }) => [...inputs]));
-  return { inputs: inputs.size > 0 ? inputs : undefined };
+  return new Map(declarations.toReversed().flatMap((inputs) => [...inputs]));
 }
 
 /** zod's records drop a key named `__proto__`. */
@@ -132,14 +125,10 @@ const mapOf = <T extends z.ZodType>(member: T) =>
     .pipe(z.map(z.string(), member));
 
 const inputs = mapOf(z.object({ dataType: z.string() }).transform(({ dataType }) => dataType));
+const method = z.object({ input: z.preprocess((given) => given ?? {}, inputs) }).transform(({ input }) => input);
 const typeMethods = z.object({
-  methods: mapOf(z.object({ input: inputs.nullish() }).transform(({ input }) => ({ inputs: input ?? undefined })))
-    .nullish()
-    .transform((methods) => methods ?? new Map<string, MethodDeclaration>()),
-  baseTypes: z
-    .array(z.string())
-    .nullish()
-    .transform((types) => types ?? []),
+  methods: z.preprocess((given) => given ?? {}, mapOf(method)),
+  baseTypes: z.preprocess((given) => given ?? [], z.array(z.string())),
 });
 const declaring: AnswerReading<TypeMethods> = membersOf(typeMethods, pick);
 /** Most types that are read for one method, including the type of the object. */

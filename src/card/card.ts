@@ -22,7 +22,6 @@ export interface Request<Headers = unknown, Body = unknown> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The result of handling a message. */
 export interface Outcome<F extends Fields = Fields> {
   /** Acknowledgement body beyond `success`, `code` and `details`. */
   readonly fields: F;
@@ -44,10 +43,7 @@ export interface Echo {
   readonly properties?: Readonly<Record<string, string>>;
 }
 
-/**
- * The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing
- * is parsed with it.
- */
+/** The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing is parsed with it. */
 interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
   readonly fields?: F;
   readonly properties?: z.ZodRawShape;
@@ -128,13 +124,14 @@ const cardsOf =
   (generation: Generation) =>
   <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
     name: string,
-    { handle, crossChecks = () => [], acknowledged, reads = [], ...definition }: Definition<H, B, F>,
+    { acknowledged, reads = [], ...definition }: Definition<H, B, F>,
   ): Card => ({
     body: undefined,
     forwardedTo: undefined,
     maxBodyBytes: Number.POSITIVE_INFINITY,
     keeps: 0,
     detailsKey: 'details',
+    crossChecks: () => [],
     echo: () => ({}),
     ...definition,
     acknowledged: { success: {}, failure: {}, ...acknowledged },
@@ -142,14 +139,9 @@ const cardsOf =
     keys: keysRead(reads),
     generation,
     name,
-    crossChecks: (headers, body, hasShape) => crossChecks(headers as z.infer<H>, body as Partial<z.infer<B>>, hasShape),
-    handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
   });
 
-/** A card for a V2 action. */
 export const action = cardsOf('V2');
-
-/** A card for a V1 platform event. */
 export const event = cardsOf('V1');
 
 function keysRead(paths: readonly string[]): Card['keys'] {
@@ -163,14 +155,6 @@ function keysRead(paths: readonly string[]): Card['keys'] {
   };
 }
 
-/** The outcome of a handled request. */
-export const done = <F extends Fields>(
-  fields: F,
-  {
-    properties = {},
-    notifications = [],
-    mustDeliver = false,
-    failure,
-    remarks = [],
-  }: Partial<Omit<Outcome, 'fields'>> = {},
-): Outcome<F> => ({ fields, properties, notifications, mustDeliver, failure, remarks });
+export function done<F extends Fields>(fields: F, more: Partial<Omit<Outcome, 'fields'>> = {}): Outcome<F> {
+  return { fields, properties: {}, notifications: [], mustDeliver: false, failure: undefined, remarks: [], ...more };
+}

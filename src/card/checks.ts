@@ -7,6 +7,8 @@ import { type Json, memberOf, pickSmall, tooLargeReason } from '../protocol/json
 import { listed, Rejection } from '../protocol/rejection.ts';
 import type { Card } from './card.ts';
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** The checks of a card, in their order (R9). Each throws the rejection of its stage. */
 
 export function checkedHeaders({ headers }: Card, { generation, properties }: Envelope): unknown {
@@ -37,19 +39,16 @@ export function jsonBody(
 }
 
 /** The members of the card's schema that can be read; undefined when the body is no object. */
-export const knownMembers = ({ body }: Card, json: Json): Readonly<Record<string, unknown>> | undefined =>
+export const knownMembers = ({ body }: Card, json: Json): Members | undefined =>
   body && json.isObject ? pickSmall(json, Object.keys(body.shape)) : undefined;
 
-/**
- * @param headers the result of `checkedHeaders`
- * @param known the result of `knownMembers`
- */
+/** @param headers the result of `checkedHeaders` @param known the result of `knownMembers` */
 export function checkedBody(
   card: Card,
   { generation }: Envelope,
   headers: unknown,
   json: Json,
-  known: Readonly<Record<string, unknown>> | undefined,
+  known: Members | undefined,
 ): unknown {
   const unclear = unclearMembers(card, json);
   const checked = card.body?.safeParse(known);
@@ -81,11 +80,7 @@ function unclearMembers({ body, keys }: Card, json: Json): { readonly key: strin
 }
 
 /** The members that have their shape, as the schema reads them. */
-function shapely(
-  { body }: Card,
-  known: Readonly<Record<string, unknown>> | undefined,
-  faulty: ReadonlySet<unknown>,
-): Readonly<Record<string, unknown>> {
+function shapely({ body }: Card, known: Members | undefined, faulty: ReadonlySet<unknown>): Members {
   const readable = Object.entries(body?.shape ?? {}).filter(([key]) => !faulty.has(key));
   return Object.fromEntries(readable.map(([key, schema]) => [key, z.safeParse(schema, known?.[key]).data]));
 }

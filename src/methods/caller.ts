@@ -4,10 +4,7 @@ import { Failure } from './failure.ts';
 /** RFC 6750. Longer tokens would not fit the headers of a backend call. */
 const bearerForm = /^bearer ([\w.~+/-]{1,8192}=*)$/i;
 
-/**
- * The caller's token (M2). Its claims must not be used before the information model has accepted it.
- * @throws Failure unauthorized
- */
+/** The caller's token (M2). Its claims must not be used before the information model has accepted it. @throws Failure unauthorized */
 export function bearerToken(header: string | undefined): string {
   if (header === undefined) {
     throw new Failure('unauthorized', 'a bearer token is required: send the header Authorization: Bearer <token>');
@@ -46,10 +43,7 @@ export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
   return { ...named('sub'), ...named('azp') };
 }
 
-/**
- * Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14).
- * @param hash of the token
- */
+/** Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14). */
 export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, hash: string): string {
   if (typeof sub === 'string' && sub !== '') return `sub ${sub}`;
   if (typeof azp === 'string' && azp !== '') return `azp ${azp}`;

@@ -29,10 +29,11 @@ export class Failure extends Error {
   readonly invoked: Invoked;
   readonly methodStatus: number | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
+  readonly status: number;
 
   constructor(reason: Reason, detail: string, options: FailureOptions = {}) {
     const { foreignDetail, methodStatus, fields = {} } = options;
-    const { invoked, retryAfter } = { retryAfter: undefined, ...failures[reason] };
+    const { status, invoked, retryAfter } = { retryAfter: undefined, ...failures[reason] };
     super(`${reason}: ${shortened(detail)}`);
     this.reason = reason;
     this.detail = shortened(detail);
@@ -41,20 +42,16 @@ export class Failure extends Error {
     this.invoked = options.invoked ?? invoked;
     this.methodStatus = methodStatus;
     this.fields = fields;
-  }
-
-  get status(): number {
-    return failures[this.reason].status;
+    this.status = status;
   }
 }
 
 /** The errors body, as of the backends. */
 export function errorsOf(failure: Failure, correlationId: string): object {
-  const { reason, detail, foreignDetail, invoked, methodStatus } = failure;
-  const { status, title } = failures[reason];
+  const { reason, detail, foreignDetail, invoked, methodStatus, status } = failure;
   const text = foreignDetail ? shortened(`${detail}: ${foreignDetail}`) : detail;
   const meta = { reason, invoked, ...(methodStatus !== undefined && { status: methodStatus }) };
-  return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta }] };
+  return { errors: [{ code: String(status), title: failures[reason].title, detail: text, id: correlationId, meta }] };
 }
 
 /** The failure for an error before the call to the hub. Unforeseen ones are logged; the caller gets an incident id. */

@@ -11,7 +11,7 @@ import { Failure } from './failure.ts';
 
 interface FileInputsRequest {
   readonly input: Readonly<Record<string, unknown>>;
-  readonly inputs: DeclaredInputs | undefined;
+  readonly inputs: DeclaredInputs;
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Of the invocation, in seconds. */
@@ -66,7 +66,7 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
   /** The signed files of an invocation, by input; undefined when it has none (M9). @throws Failure */
   return async ({ input, inputs, claims, timeout, deadline, span: parent }: FileInputsRequest) => {
     const names = Object.entries(input).filter(
-      (named): named is [string, string] => inputs?.get(named[0]) === 'file' && typeof named[1] === 'string',
+      (named): named is [string, string] => inputs.get(named[0]) === 'file' && typeof named[1] === 'string',
     );
     if (names.length === 0) return undefined;
     if (storage === undefined) {
@@ -110,7 +110,6 @@ export function tenantFolder(claims: Readonly<Record<string, unknown>>, claim: s
   return isSegment && value.length <= 128 ? value : undefined;
 }
 
-/** A file storage whose calls are recorded. */
 export const recordedFiles = (files: FileStorage, place: StoreLocation, records: StoreRecords): FileStorage => ({
   maxBytes: files.maxBytes,
   async sign(name, seconds, signal) {

@@ -24,7 +24,7 @@ import { storeFailureOf } from '../observing/storeFailure.ts';
 import { createTaps } from '../observing/taps.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { invocationLimits, mostBodies } from '../settings/constants.ts';
-import { healthAddress, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { healthAddress, partOf, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { FileStorage } from '../stores/methodFiles.ts';
 import { createFileInputs, recordedFiles } from './fileInputs.ts';
@@ -33,13 +33,7 @@ import { createConcurrencyLimits } from './limits.ts';
 import { createRequestHandler, type RequestHandler } from './requestHandler.ts';
 import { createServer, secureOptions } from './server.ts';
 
-/** The running front door. */
-export interface FrontDoor {
-  readonly port: number;
-  readonly healthPort: number;
-  /** Refuses new invocations, waits for those in progress, then closes; within a second of the drain time (M14). */
-  stop(): Promise<void>;
-}
+export type FrontDoor = Awaited<ReturnType<typeof startFrontDoor>>;
 
 /** After the drain time, for the last log lines, and for a collector of spans and metrics that is slow. */
 const closeMs = 750;
@@ -47,8 +41,7 @@ const closeMs = 750;
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
  * @param traces closed with the rest
- * @throws Error when a port cannot be opened
- * @throws ConfigurationError when the certificate is invalid
+ * @throws Error when a port cannot be opened; ConfigurationError when the certificate is invalid
  */
 export async function startFrontDoor(
   settings: MethodsSettings,
@@ -57,8 +50,9 @@ export async function startFrontDoor(
   traces?: Traces,
   instance: string = randomUUID(),
   limits = invocationLimits,
-): Promise<FrontDoor> {
-  const { methods, http } = settings;
+) {
+  const { methods, http, hub } = settings;
+  const [hubHost = ''] = (hub.hostName || partOf(hub.serviceConnectionString, 'HostName')).split(':', 1);
   const troubles = createTroubles(log, () => amounts());
   const telling = { log, troubles };
   const access = accessOf(settings, telling);
@@ -92,7 +86,7 @@ export async function startFrontDoor(
     ...{ backends, log },
     invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }),
     limits: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocationRecords({ hubHost: hubHostOf(settings.hub), log, meter, traces, taps }),
+    invocations: createInvocationRecords({ hubHost, log, meter, traces, taps }),
   });
   const tls = readCertificate(methods);
   const server = createServer({ handler, tls, log });
@@ -129,7 +123,8 @@ export async function startFrontDoor(
   return {
     port,
     healthPort: health.port,
-    async stop() {
+    /** Refuses new invocations, waits for those in progress, then closes; within a second of the drain time (M14). */
+    async stop(): Promise<void> {
       const drainMs = methods.drainSeconds * 1000;
       const latest = performance.now() + drainMs + closeMs;
       const close = async () => server.close();
@@ -146,9 +141,6 @@ export async function startFrontDoor(
     },
   };
 }
-
-const hubHostOf = ({ serviceConnectionString, hostName }: MethodsSettings['hub']): string =>
-  hostName.split(':', 1)[0] || (/(?:^|;)\s*HostName=([^;:]+)/.exec(serviceConnectionString)?.[1] ?? '');
 
 /** Loads the storage client, which takes 20 MB, only when it is needed. */
 async function openStorage({ files }: MethodsSettings, access: Access): Promise<FileStorage | undefined> {

@@ -3,7 +3,7 @@ import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { MethodBackends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { InvocableObject } from '../backends/objectOnBehalf.ts';
-import { type DeclaredInputs, declarationIn, type Lineage, type MethodDeclaration } from '../backends/typeRegistry.ts';
+import { type DeclaredInputs, inputsIn, type Lineage } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { InvocationObservation } from '../observing/invocationRecords.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
@@ -53,14 +53,14 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
     observation.decoded(body);
-    const { inputs } = await declarationFor(request, backends);
+    const inputs = await declaredInputs(request, backends);
     checkInputs(input, inputs, body.rounded);
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span });
     const files = await observation.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
       ...{ correlationId, objectId, model, target, method, timeout },
-      ...(inputs !== undefined && { input }),
+      ...(inputs.size > 0 && { input }),
       ...(files !== undefined && { files }),
     };
     const bytes = Buffer.byteLength(JSON.stringify(payload));
@@ -80,13 +80,13 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
 }
 
 /**
- * The declaration of the method that is invoked, from the type registry (M4).
+ * The inputs of the method that is invoked, from the type registry (M4).
  * @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled
  */
-async function declarationFor(
+async function declaredInputs(
   { observation, object: { type }, route, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
-): Promise<MethodDeclaration> {
+): Promise<DeclaredInputs> {
   const { correlationId, model, method } = observation.fields;
   const outage = new AbortController();
   const call = {
@@ -108,8 +108,8 @@ async function declarationFor(
   if (lineage === undefined || lineage.types.length === 0) {
     throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
   }
-  const declaration = declarationIn(lineage, method);
-  if (declaration !== undefined) return declaration;
+  const inputs = inputsIn(lineage, method);
+  if (inputs !== undefined) return inputs;
   throw new Failure('method_not_found', notDeclared(type, method, lineage));
 }
 
@@ -146,11 +146,11 @@ const checks: Readonly<Record<string, (value: unknown) => string | undefined>> =
  */
 function checkInputs(
   input: Readonly<Record<string, unknown>>,
-  declared: DeclaredInputs | undefined,
+  declared: DeclaredInputs,
   rounded?: ReadonlySet<string>,
 ): void {
   const problems = Object.entries(input).flatMap(([name, value]) => {
-    const dataType = declared?.get(name);
+    const dataType = declared.get(name);
     if (dataType === undefined) return [`input ${quoted(name)} is not declared by the method`];
     const check = Object.hasOwn(checks, dataType) ? checks[dataType] : undefined;
     const problem = dataType === 'integer' && rounded?.has(name) ? wholeNumber : check?.(value);

@@ -13,10 +13,7 @@ interface Limits {
 const lookUpsPerInvocation = 4;
 export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
 
-/**
- * Limits the requests in progress (M8, M14). Each function takes a place and returns its release.
- * @throws Failure overloaded: each of them
- */
+/** Limits the requests in progress (M8, M14). Each function takes a place and returns its release. @throws Failure overloaded: each of them */
 export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }: Limits) {
   const lookUps = createCounts();
   const receiving = createCounts();
@@ -26,10 +23,7 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {
-    /**
-     * For a request before the information model has authorized it.
-     * @param isKnown its token was accepted lately; such requests have places of their own
-     */
+    /** Before the request is authorized. @param isKnown its token was accepted lately; such requests have places of their own */
     acquireLookUp(isKnown: boolean): () => void {
       const places = isKnown ? 'known' : 'other';
       if (lookUps.of(places) >= lookUpsPerInvocation * inFlight) {
@@ -47,7 +41,6 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       }
       return receiving.add(caller);
     },
-    /** For an authorized invocation. */
     acquireInvocation(device: string, caller: string): () => void {
       const isAskedByOthers = othersAsk(device, caller);
       const share = `${device}/${caller}`;

@@ -40,7 +40,6 @@ type Response = Pick<DirectMethodResult & { readonly kind: 'response' }, 'status
 /**
  * Reads the response to the direct method: 200 with `{status, output?}` of the method, or another status and why
  * (M7). What cannot be carried exactly is a bad reply (M4).
- * @throws Failure
  */
 export function readMethodResponse({ status, payload, text }: Response): MethodResult {
   if (status !== 200) throw deviceFailure(status, payload);

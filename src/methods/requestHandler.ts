@@ -27,7 +27,6 @@ const lookUpSeconds = 10;
 const maxLoggedPath = 256;
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 
-/** From a request of the HTTP interface to the call to the hub. */
 export function createRequestHandler({ backends, invoke, limits, invocations, log }: RequestHandlerOptions) {
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
@@ -90,7 +89,6 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
     /** For operators: the oldest first. */
     requests: (): Iterable<InvocationObservation> => open,
     inProgress: () => open.size,
-    /** Refuses new requests. */
     stop() {
       isStopping = true;
     },
@@ -103,11 +101,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
     /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
     abort: () => aborted.abort(),
 
-    /**
-     * One request: authorized, received, invoked. Its body is not read before the caller is known (M2).
-     * @param fields what its path and header say
-     * @throws Failure
-     */
+    /** One request: authorized, received, invoked. Its body is not read before the caller is known (M2). @throws Failure */
     async handle(fields: RequestFields, request: IncomingMessage, response: ServerResponse): Promise<MethodResult> {
       const observation = invocations.begin(fields, request.headers['traceparent']);
       open.add(observation);
@@ -151,10 +145,7 @@ const refusals = {
   404: ['object_not_found', 'the caller has no object model with this object id and model'],
 } as const;
 
-/**
- * Splits the path of an object into the device, which is the first segment, and the target (M5).
- * @throws Failure no_owner, invalid_path
- */
+/** Splits the path of an object into the device, which is the first segment, and the target (M5). @throws Failure no_owner, invalid_path */
 export function routeOf(path: string | undefined): Route {
   if (!path) throw new Failure('no_owner', 'no device owns this object model; a device must claim it first');
   // The hub's client would resolve . and .. in a URL.

@@ -125,7 +125,6 @@ export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1
 /**
  * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing
  * `Host` and an unknown `Expect`. With `Expect: 100-continue` the listener asks for the body when it wants it.
- * @param tls undefined: plain HTTP
  */
 export function createHttpServer(listener: RequestListener, tls: Certificate | undefined): Server {
   const server = tls

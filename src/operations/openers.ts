@@ -211,7 +211,7 @@ async function tokenFrom(open: (troubles: Troubles) => TokenSource) {
 async function ask(backend: BackendName, url: string, token: string) {
   const { adapter, close } = createTransport(url, { connections: 1, attemptTimeoutMs: requestMs });
   const tokens = { renew: async () => token };
-  const attempt = createAttempt({ adapter, maxAnswerBytes, tokens, name: backendNames[backend] });
+  const attempt = createAttempt(adapter, maxAnswerBytes, tokens, backendNames[backend]);
   const headers = { 'x-svc-device-id': 'none', 'x-correlation-id': 'check' };
   const request = { method: 'GET', path: questions[backend], headers };
   return attempt(request, token, requestMs, createDeadline(requestMs / 1000)).finally(close);

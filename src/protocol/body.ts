@@ -51,7 +51,6 @@ const mostInflated = 1_032;
 /** Memory of a message whose body is not read, in bytes. */
 export const bytesReceived = ({ body, properties }: HubEvent): number => bytesOfBody(body) + memoryOf(properties);
 
-/** Memory of a body alone. */
 export function bytesOfBody(body: unknown): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.byteLength : memoryOf(body);
@@ -65,7 +64,9 @@ export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
   const body = bytesOfBody(event.body);
   if (body > maxReceivedBytes) return received; // the message is rejected without reading it
-  if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * body;
+  const encoding = event.properties?.['content-encoding'];
+  const isCompressed = typeof encoding === 'string' && typeof encodings.get(encoding.toLowerCase()) === 'object';
+  if (!isCompressed) return received + perByte * body;
   return received + perCompressedByte * body + perByte * Math.min(maxInflated, mostInflated * body);
 }
 
@@ -77,9 +78,6 @@ export const mostToReserve = (maxInflated: number): number =>
 export function bytesHeld(event: HubEvent, { bytes, end }: Json): number {
   return bytesReceived(event) + (isAscii(bytes) ? perAsciiByte : perByte) * end;
 }
-
-const isCompressed = (contentEncoding: unknown): boolean =>
-  typeof contentEncoding === 'string' && typeof encodings.get(contentEncoding.toLowerCase()) === 'object';
 
 /**
  * The body of a message (fact events.body) as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64

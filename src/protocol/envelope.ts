@@ -3,6 +3,7 @@ import {
   derivedId,
   type Generation,
   maxPropertyBytes,
+  own,
   type Properties,
   propertyBytes,
   textlessFaults,
@@ -40,14 +41,6 @@ export interface EnvelopeLimits {
   readonly maxTimeoutSeconds: number;
 }
 
-/** The differences between the generations in reading a message. */
-interface Grammar {
-  readonly name: string;
-  readonly correlationId: string;
-  readonly invalid: FailureCode;
-  readonly common: (limits: EnvelopeLimits) => z.ZodObject;
-}
-
 function timeout({ maxTimeoutSeconds }: EnvelopeLimits) {
   const error = `must be whole seconds from 1 to ${maxTimeoutSeconds}`;
   return z
@@ -60,12 +53,12 @@ function timeout({ maxTimeoutSeconds }: EnvelopeLimits) {
  * V2:  msgType = action   action   version = 2   correlationId   [ack] [target] [timeout] [content-encoding]
  * V1:  svc-messagetype = platformEvent   eventType   [id] [ack] [target]
  */
-const grammars: Record<Generation, Grammar> = {
+const grammars = {
   V2: {
     name: 'action',
     correlationId: 'correlationId',
     invalid: 'validation_error',
-    common: (limits) =>
+    common: (limits: EnvelopeLimits) =>
       z.object({
         action: text,
         version: z.literal('2', { error: ({ input }) => (input === undefined ? 'is required' : 'must be 2') }),
@@ -80,12 +73,11 @@ const grammars: Record<Generation, Grammar> = {
     invalid: 'platform_event_validation_error',
     common: () => z.object({ eventType: text, target: target.optional() }),
   },
-};
+} as const;
 
 /** `action` (V2) or `eventType` (V1) of an unchecked message; empty when it is missing or no text. */
 export function messageNameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
-  const { name } = grammars[generation];
-  const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const value = own(properties, grammars[generation].name);
   return typeof value === 'string' ? value : '';
 }
 

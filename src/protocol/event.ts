@@ -21,7 +21,6 @@ export interface HubEvent {
  */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
-/** The source of an event. */
 export interface Origin {
   readonly hub: string;
   readonly partition: string;
@@ -29,7 +28,8 @@ export interface Origin {
 
 export type Generation = 'V2' | 'V1';
 
-const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
+/** Devices choose the names of properties. */
+export const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
   bag !== undefined && Object.hasOwn(bag, key) ? bag[key] : undefined;
 
 /**
@@ -38,7 +38,6 @@ const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): u
  */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
-  if (properties === undefined) return undefined;
   const msgType = own(properties, 'msgType');
   if (msgType !== undefined) return msgType === 'action' && isTelemetry(event) ? 'V2' : undefined;
   if (own(properties, 'svc-messagetype') !== 'platformEvent') return undefined;
@@ -62,10 +61,7 @@ export function whyNotOurs(event: HubEvent): string {
   return 'eventType begins with Svc.InformationModel.';
 }
 
-/**
- * The device that the hub has authenticated; undefined without the hub's stamp (R1; facts events.device-stamp,
- * events.routed-stamps).
- */
+/** The device that the hub has authenticated; undefined without the hub's stamp (R1; facts events.device-stamp, events.routed-stamps). */
 export function senderOf(event: HubEvent): string | undefined {
   const value = own(event.systemProperties, 'iothub-connection-device-id');
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -137,8 +133,6 @@ const watched = new Map([
   ['svc-messagetype', { name: 'svc-messagetype', value: 'platformEvent' }],
 ]);
 
-const questionMark = 0x3f;
-
 /**
  * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
  * the device. Reads every name but only two values, because most messages are telemetry.
@@ -146,7 +140,7 @@ const questionMark = 0x3f;
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {
-    if (name.charCodeAt(0) === questionMark)
+    if (name.charCodeAt(0) === 0x3f)
       return 'a property name begins with ?, which is then part of the name: leave it out';
     if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
     const meant = watched.get(name.toLowerCase());
@@ -164,21 +158,17 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
  * The event without what the client keeps beside it: its own object has all a second time, and its body is a slice of the
  * chunk that it read from the socket, up to 64 KiB of other events. A body of less than half of its chunk is copied.
  */
-export const compactEvent = ({
-  body,
-  properties,
-  systemProperties,
-  sequenceNumber,
-  offset,
-  enqueuedTimeUtc,
-}: HubEvent): HubEvent => ({
-  body: body instanceof Uint8Array && 2 * body.byteLength < body.buffer.byteLength ? copyOf(body) : body,
-  ...(properties && { properties }),
-  ...(systemProperties && { systemProperties }),
-  sequenceNumber,
-  offset,
-  enqueuedTimeUtc,
-});
+export function compactEvent(event: HubEvent): HubEvent {
+  const { body, properties, systemProperties } = event;
+  return {
+    body: body instanceof Uint8Array && 2 * body.byteLength < body.buffer.byteLength ? copyOf(body) : body,
+    ...(properties && { properties }),
+    ...(systemProperties && { systemProperties }),
+    sequenceNumber: event.sequenceNumber,
+    offset: event.offset,
+    enqueuedTimeUtc: event.enqueuedTimeUtc,
+  };
+}
 
 /** Not in the pool of Node, of which it would keep 8 KiB. */
 function copyOf(body: Uint8Array): Buffer {

@@ -4,10 +4,7 @@ const variants = '89ab';
 const namespaceBytes = 16;
 const dash = 0x2d;
 
-/**
- * A UUID that is derived from a name (RFC 9562, version 5): SHA-1 over the 16 bytes of the namespace and the name in UTF-8.
- * @param namespace a UUID
- */
+/** The UUID of a name in a namespace, itself a UUID (RFC 9562, version 5): SHA-1 over its 16 bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
   const length = Buffer.byteLength(name);
   const bytes = Buffer.allocUnsafe(namespaceBytes + length);
@@ -58,10 +55,7 @@ export function traceContextOf(traceparent: string | undefined): TraceContext | 
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
 }
 
-/**
- * The trace id of an event without one: the same for each delivery, as all derived ids are.
- * @param id a UUID
- */
+/** The trace id of an event without one: the same for each delivery, as all derived ids are. @param id a UUID */
 export const derivedTraceId = (id: string): string =>
   id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
 

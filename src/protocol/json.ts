@@ -39,7 +39,6 @@ export function terminated(bytes: Uint8Array): Buffer {
 /**
  * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
  * @param text the bytes, and a zero byte behind them
- * @param keys the keys of the outermost object to find
  * @throws MalformedJson
  */
 export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = bodyLimits): Json {
@@ -143,10 +142,7 @@ export function withMember(json: Json, key: string, valueText: string): string {
   return `${slice(start, open)}${JSON.stringify(key)}:${valueText}${size === 0 ? '' : ','}${slice(open, end)}`;
 }
 
-/**
- * The text of an array in which parts of its elements are replaced; nothing else changes (R5). Any other text is as it was.
- * @param keys the keys to find in elements that are objects
- */
+/** The text of an array in which parts of its elements are replaced; nothing else changes (R5). Any other text is as it was. */
 export function withReplaced(
   json: Json,
   keys: Keys,
@@ -280,14 +276,12 @@ const leads = [0, 0xc0, 0xe0, 0xf0];
 const meaningOf = Uint8Array.from({ length: 256 }, (_, code) => code);
 for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) meaningOf[pair.charCodeAt(0)] = pair.charCodeAt(1);
 
-/** Four hexadecimal digits. */
 function hexOf(bytes: Buffer, at: number): number {
   let code = 0;
   for (let index = at; index < at + 4; index += 1) code = 16 * code + (hexValues[bytes[index] as number] as number);
   return code;
 }
 
-/** Finds every key. */
 export const allKeys: Keys = (bytes, from, to) => {
   const written = bytes.toString('utf8', from, to);
   return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;

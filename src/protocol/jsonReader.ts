@@ -114,7 +114,6 @@ export class Pass {
 }
 
 /**
- * Goes on with the pass.
  * @param until pauses before the first value from this offset on
  * @returns whether all has been passed
  * @throws MalformedJson; TypeError when `elements` are in no array; what taking an element throws

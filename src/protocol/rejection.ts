@@ -30,7 +30,6 @@ export function firstOf(texts: readonly string[]): readonly string[] {
   return more > 0 ? [...texts.slice(0, maxFaults), `… and ${more} more`] : texts;
 }
 
-/** One text for several faults. */
 export const listed = (faults: readonly string[]): string => firstOf(faults).join('; ');
 
 /** The text cut to the length, including its ellipsis. */

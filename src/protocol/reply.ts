@@ -77,7 +77,7 @@ export interface Result {
  */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const isV1 = envelope.generation === 'V1';
-  const properties = withValues({ ...(isV1 ? v1(envelope) : v2(envelope, now)), ...result.properties });
+  const properties = withValues({ ...propertiesOf(envelope, now), ...result.properties });
   const plain = ({ success, code, details, detailsKey, fields }: Result): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
@@ -111,21 +111,11 @@ const isParked = ({ success, code }: Result): boolean => !success && resultCodes
  * None without a value (P4).
  * body:  { success, code, details, … }
  */
-const v2 = ({ name, correlationId, target }: Envelope, now: Date): Record<string, string> => ({
-  msgType: 'ack',
-  action: name ?? '',
-  version: '2',
-  correlationId: correlationId ?? '',
-  target,
-  timestamp: now.toISOString(),
-});
-
-const v1 = ({ name, correlationId, target }: Envelope): Record<string, string> => ({
-  'svc-messagetype': 'platformEventAck',
-  eventType: name ?? '',
-  id: correlationId ?? '',
-  target,
-});
+function propertiesOf({ generation, name = '', correlationId = '', target }: Envelope, now: Date) {
+  return generation === 'V1'
+    ? { 'svc-messagetype': 'platformEventAck', eventType: name, id: correlationId, target }
+    : { msgType: 'ack', action: name, version: '2', correlationId, target, timestamp: now.toISOString() };
+}
 
 /** An object as JSON text. bigint members keep all digits (A5). */
 function jsonOf(fields: Readonly<Record<string, unknown>>): string {

@@ -95,16 +95,7 @@ export type StoreFault = (typeof storeFaults)[number];
 export const effects = ['yes', 'no', 'unknown'] as const;
 export type Invoked = (typeof effects)[number];
 
-/** A failure as its caller learns it, unless more is known. */
-interface MethodFailureForm {
-  readonly status: number;
-  readonly title: string;
-  readonly invoked: Invoked;
-  /** In seconds. */
-  readonly retryAfter?: number;
-}
-
-/** All failures of an invocation (M8). */
+/** All failures of an invocation (M8), as the caller learns them unless more is known; `retryAfter` in seconds. */
 export const failures = {
   invalid_request: { status: 400, title: 'Invalid request', invoked: 'no' },
   file_not_found: { status: 400, title: 'File not found', invoked: 'no' },
@@ -140,7 +131,7 @@ export const failures = {
   no_reply: { status: 504, title: 'No reply in time', invoked: 'unknown' },
   no_reply_at_device: { status: 504, title: 'No reply in time at the device', invoked: 'unknown' },
   outcome_unknown: { status: 504, title: 'Outcome unknown', invoked: 'unknown' },
-} as const satisfies Readonly<Record<string, MethodFailureForm>>;
+} as const satisfies Record<string, { status: number; title: string; invoked: Invoked; retryAfter?: number }>;
 export type Reason = keyof typeof failures;
 
 /** Why a direct method has no response of the device. */

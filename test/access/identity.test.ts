@@ -43,7 +43,7 @@ function tokens(of = scope) {
       return answer(String(wanted));
     },
   });
-  return createIdentity(settings.identity, troubles, open).tokensFor(of);
+  return createIdentity(settings.identity, troubles, open)(of);
 }
 
 describe('a token', () => {
@@ -110,7 +110,7 @@ it('the platform is asked again after it could not be reached at first', async (
     if (!isThere) throw new Error('AZURE_TENANT_ID is missing');
     return { getToken: issuing(60 * minute) };
   };
-  const { getToken } = createIdentity(settings.identity, undefined, open).tokensFor(scope);
+  const { getToken } = createIdentity(settings.identity, undefined, open)(scope);
   await expect(getToken()).rejects.toThrow(/AZURE_TENANT_ID is missing/);
   isThere = true;
   expect((await getToken()).token).toBe('token-1');

@@ -28,7 +28,7 @@ function setUp({ answerMs, renewMs, failure }: { answerMs: number; renewMs: numb
     },
     close: async () => {},
   };
-  return { limits, attempt: createAttempt({ adapter, maxAnswerBytes: 1000, tokens, name: 'type registry' }) };
+  return { limits, attempt: createAttempt(adapter, 1000, tokens, 'type registry') };
 }
 
 const outgoing = { method: 'GET', path: '/', headers: {} };

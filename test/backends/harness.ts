@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
-import { backendSettings, createBackend } from '../../src/backends/backend.ts';
+import { createBackend } from '../../src/backends/backend.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { type Call, createSending } from '../../src/backends/sending.ts';
@@ -67,7 +67,7 @@ export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>)
     ...{ backend: 'informationModel', url: 'http://im.invalid', redact: createRedaction([]), log },
     tokens: staticToken('ours'),
     troubles: createTroubles(log),
-    settings: backendSettings({ attemptTimeoutSeconds: 5, connections: 1 }),
+    settings: { attemptTimeoutSeconds: 5, connections: 1 },
     ...parts,
   });
   onTestFinished(() => backend.close());

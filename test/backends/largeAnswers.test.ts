@@ -55,15 +55,15 @@ it.each<[what: string, data: string, use: (one: Answering) => unknown]>([
 
 it('room that comes after the answer has broken off is given back at once', async () => {
   const given: number[] = [];
-  let come = (_?: unknown) => {};
+  let come = (_: boolean) => {};
   const take = () =>
-    new Promise((resolve) => {
+    new Promise<boolean>((resolve) => {
       come = resolve;
     });
   const answer = createLargeAnswer({ take, shrink() {}, give: (bytes) => void given.push(bytes) }, 500);
   answer.release();
   expect(given).toEqual([]);
-  come();
+  come(true);
   await answer.waiting;
   expect(given).toEqual([1_000]);
 });

@@ -1,6 +1,5 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backend.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
@@ -50,7 +49,7 @@ function informationModel({ connections = 1 } = {}) {
   const renew = vi.fn(async () => 'another-of-our-tokens');
   const { backend, bind, log } = openBackend({
     ...{ adapter, tokens: { ...staticToken(ours), renew } },
-    settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
+    settings: { attemptTimeoutSeconds: 5, connections, circuitFailures: 3 },
   });
   const readObject = createObjectReader(backend);
   return {

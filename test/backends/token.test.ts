@@ -5,7 +5,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { clientCredentials, NoAccessToken, staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/observing/log.ts';
-import { createMeter } from '../../src/observing/metrics.ts';
+import { createMeter, type Meter } from '../../src/observing/metrics.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, serve, settings } from './harness.ts';
@@ -23,6 +23,7 @@ interface Asked {
 function source(
   answers: ([number, unknown] | Promise<[number, unknown]> | TransportFailure)[],
   changes: Partial<Parameters<typeof clientCredentials>[0]> = {},
+  meter?: Meter,
 ) {
   const asked: Asked[] = [];
   const log = recordingLog();
@@ -37,16 +38,8 @@ function source(
     return { status, statusText: '', headers: {}, data: Buffer.from(text), config };
   };
   const tokenUrl = 'https://login.invalid/tenant/oauth2/token?v=2';
-  const tokens = clientCredentials({
-    tokenUrl,
-    clientId: 'id',
-    clientSecret: secret,
-    scope: '',
-    timeoutMs: 1000,
-    troubles: createTroubles(log),
-    adapter,
-    ...changes,
-  });
+  const settings = { tokenUrl, clientId: 'id', clientSecret: secret, tokenScope: '', ...changes };
+  const tokens = clientCredentials(settings, createTroubles(log), meter, adapter);
   return { tokens, asked, log };
 }
 
@@ -61,7 +54,7 @@ describe('client credentials', () => {
   withFakeTimers();
 
   it('are exchanged for a token with one form post', async () => {
-    const { tokens, asked } = source([issued('t1')], { scope: 'backends/.default' });
+    const { tokens, asked } = source([issued('t1')], { tokenScope: 'backends/.default' });
     expect(await tokens.token()).toBe('t1');
     expect(asked).toEqual([
       {
@@ -165,7 +158,7 @@ describe('client credentials', () => {
     'that are refused with HTTP %i are sent again with another secret, as a repeat',
     async (status) => {
       const meter = createMeter();
-      const { tokens, asked, log } = source([[status, {}], issued('t1')], { clientSecret: changed, meter });
+      const { tokens, asked, log } = source([[status, {}], issued('t1')], { clientSecret: changed }, meter);
       expect(await tokens.token()).toBe('t1');
       expect(asked.map(({ form }) => form['client_secret'])).toEqual([secret, 'another secret']);
       expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: 1 });

@@ -1,6 +1,5 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/backend.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
@@ -178,7 +177,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
   const began = performance.now();
   const sentAt: number[] = [];
   const { bind } = openBackend({
-    settings: backendSettings(settings),
+    settings,
     tokens: { ...staticToken('t'), isOut: () => ended !== undefined, untilBack: () => ended },
     async adapter(config) {
       sentAt.push(performance.now() - began);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createCache } from '../../src/backends/cache.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { Call, Send } from '../../src/backends/sending.ts';
-import { declarationIn, isFullVersion, lineages, type TypeMethods } from '../../src/backends/typeRegistry.ts';
+import { inputsIn, isFullVersion, lineages, type TypeMethods } from '../../src/backends/typeRegistry.ts';
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -200,8 +200,8 @@ async function lineageOf(type: string, registry: Registry) {
 }
 
 const inputsOf = async (type: string, registry: Registry, method = 'm') => {
-  const declaration = declarationIn(await lineageOf(type, registry), method);
-  return declaration && Object.fromEntries(declaration.inputs ?? []);
+  const inputs = inputsIn(await lineageOf(type, registry), method);
+  return inputs && Object.fromEntries(inputs);
 };
 
 describe('a method', () => {
@@ -230,7 +230,7 @@ describe('a method', () => {
 
   it.each([{}, { input: null }, { input: {} }])('declared as %j has no inputs', async (m) => {
     const lineage = await lineageOf('t', { t: { methods: { m } } });
-    expect(declarationIn(lineage, 'm')).toEqual({ inputs: undefined });
+    expect(inputsIn(lineage, 'm')).toEqual(new Map());
   });
   it('that no type declares is not declared', async () =>
     expect(await inputsOf('t', { t: { methods: { n: {} } } })).toBeUndefined());

@@ -16,9 +16,7 @@ import { withFakeTimers } from '../support/waiting.ts';
 withFakeTimers();
 
 const methodsOf = (methods: Readonly<Record<string, Readonly<Record<string, string>> | undefined>>): TypeMethods => ({
-  methods: new Map(
-    Object.entries(methods).map(([name, inputs]) => [name, { inputs: inputs && new Map(Object.entries(inputs)) }]),
-  ),
+  methods: new Map(Object.entries(methods).map(([name, inputs = {}]) => [name, new Map(Object.entries(inputs))])),
   baseTypes: [],
 });
 const dataTypes = {

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { backendSettings, createBackend } from '../../../src/backends/backend.ts';
+import { createBackend } from '../../../src/backends/backend.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createSending } from '../../../src/backends/sending.ts';
 import { staticToken } from '../../../src/backends/tokens.ts';
@@ -29,7 +29,7 @@ function ours(port: number): () => Promise<void> {
       ...{ backend: 'informationModel', url: `http://127.0.0.1:${port}`, tokens: staticToken('bench'), log: silent },
       troubles: createTroubles(silent),
       redact: createRedaction([]),
-      settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
+      settings: { attemptTimeoutSeconds: 30, connections: 64 },
     }),
   );
   return async () => {

@@ -116,8 +116,8 @@ async function fetchTokens(meter: Meter) {
     const data = Buffer.from(JSON.stringify({ access_token: 't' }));
     return { status, statusText: '', headers: {}, data, config };
   };
-  const common = { clientId: 'id', clientSecret: 's', scope: '', timeoutMs: 1_000, troubles: untold };
-  const tokens = clientCredentials({ tokenUrl: 'http://login.invalid/', ...common, meter, adapter });
+  const settings = { tokenUrl: 'http://login.invalid/', clientId: 'id', clientSecret: 's', tokenScope: '' };
+  const tokens = clientCredentials(settings, untold, meter, adapter);
   while (answers.length > 0) {
     const fetched = tokens.renew('t').catch(() => undefined);
     await vi.advanceTimersByTimeAsync(300);

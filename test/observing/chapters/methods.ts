@@ -91,7 +91,7 @@ async function askDevices(meter: Meter) {
     const invoke = createInvoke({
       backends: {
         lineageOf: async () => ({
-          types: [{ methods: new Map([['stop', { inputs: undefined }]]), baseTypes: [] }],
+          types: [{ methods: new Map([['stop', new Map()]]), baseTypes: [] }],
           unknown: [],
         }),
       },

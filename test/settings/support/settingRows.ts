@@ -35,7 +35,7 @@ const tokenEndpoint: SettingRows = {
   BACKENDS_TOKEN_URL: [login, ['clientCredentials 0.tokenUrl', login]],
   BACKENDS_CLIENT_ID: ['client-1', ['clientCredentials 0.clientId', 'client-1']],
   BACKENDS_CLIENT_SECRET: ['s3cret', ['clientCredentials 0.clientSecret', 's3cret']],
-  BACKENDS_TOKEN_SCOPE: ['scope-1', ['clientCredentials 0.scope', 'scope-1']],
+  BACKENDS_TOKEN_SCOPE: ['scope-1', ['clientCredentials 0.tokenScope', 'scope-1']],
 };
 
 const backends: SettingRows = {
