@@ -139,30 +139,33 @@ const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\
 
 const traceparent = z.string().optional();
 
-export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
-  const common = commonProperties(generation, messageLimits).shape;
-  return generation === 'V2'
+/** The property that says which message it is. */
+const nameKey = { V2: 'action', V1: 'eventType' } as const;
+
+/** What all requests of a generation have beyond the name of their message. */
+const commonHeaders = (generation: Generation): z.ZodObject =>
+  generation === 'V2'
     ? z.object({
         msgType: z.literal('action'),
-        ...common,
-        ...{ action: z.literal(name), ack: ack.optional(), 'content-encoding': contentEncoding.optional() },
-        traceparent,
-        ...headers.shape,
+        ...commonProperties(generation, messageLimits).shape,
+        ...{ ack: ack.optional(), 'content-encoding': contentEncoding.optional(), traceparent },
       })
     : z.object({
-        msgType: z.never().optional(),
-        'svc-messagetype': z.literal('platformEvent'),
-        ...common,
-        ...{ eventType: z.literal(name), id: z.string().optional(), ack: ack.optional() },
-        'content-encoding': uncompressed.optional(),
-        traceparent,
-        ...headers.shape,
+        ...{ msgType: z.never().optional(), 'svc-messagetype': z.literal('platformEvent') },
+        ...commonProperties(generation, messageLimits).shape,
+        ...{ id: z.string().optional(), ack: ack.optional(), 'content-encoding': uncompressed.optional(), traceparent },
       });
-}
+
+const ownHeaders = ({ generation, name, headers }: Card): z.ZodObject =>
+  z.object({ [nameKey[generation]]: z.literal(name), ...headers.shape });
+
+export const requestHeaders = (card: Card): z.ZodObject =>
+  commonHeaders(card.generation).extend(ownHeaders(card).shape);
 
 /**
+ * What acknowledgements have.
  * @param name schema of the action or event type
- * @param own what this message has beyond its generation
+ * @param own what those of one message have beyond their generation
  */
 function acknowledgementHeaders(
   generation: Generation,
@@ -204,15 +207,20 @@ function explained(headers: Schema): Schema {
 }
 
 interface Message {
-  readonly title: string;
   readonly summary: string;
-  readonly contentType: 'application/json' | 'text/plain';
+  readonly description?: string;
+  /** JSON unless given. */
+  readonly contentType?: 'text/plain';
   readonly correlationId: { readonly location: string };
   readonly headers: Schema;
   readonly payload: Schema;
 }
 
 type Messages = Readonly<Record<string, Message>>;
+
+const correlation = (generation: Generation) => ({
+  location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
+});
 
 /** What it is for, and whether it still should be used. */
 const summaryOf = ({ purpose, generation }: Card): string => `${purpose}${generation === 'V1' ? ' (deprecated)' : ''}`;
@@ -228,6 +236,22 @@ const emptyOrRemark = named('emptyOrRemark', z.string().regex(/^(|\d+ of \d+ rel
 const failures = Object.keys(resultCodes).filter((code): code is FailureCode => code !== 'ok');
 const failureCode = named('failureCode', z.enum(failures), { description: 'docs/result-codes.md explains each.' });
 
+/** One entry for all: what is compressed says the same. */
+const compressed: Messages = {
+  'V2.compressed': {
+    summary: 'Acknowledgement of a compressed request, or one too large for the hub otherwise',
+    description: 'Unpacked, and without `content-encoding`, it complies with one of the other entries.',
+    contentType: 'text/plain',
+    correlationId: correlation('V2'),
+    headers: {
+      type: 'object',
+      properties: { msgType: { type: 'string', const: 'ack' }, 'content-encoding': { type: 'string', const: 'gzip' } },
+      required: ['msgType', 'content-encoding'],
+    },
+    payload: { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
+  },
+};
+
 interface Exchange {
   readonly request: string;
   readonly summary: string;
@@ -241,71 +265,69 @@ function describeMessages() {
   const borrow = createBorrower(schemas.name);
   const requests: Record<string, Message> = {};
   const replies: Record<string, Message> = {};
+  const failed = { success: z.literal(false), code: failureCode };
+  const commonFailure = schemas.name('failure', schemas.reply(z.object({ ...failed, details: text })));
   const exchanges = catalogue.map((card): Exchange => {
     requests[card.name] = request(card);
     const answers = { ...acknowledgements(card, true), ...acknowledgements(card, false) };
     Object.assign(replies, answers);
-    return { request: card.name, summary: summaryOf(card), replies: Object.keys(answers) };
+    const packed = card.generation === 'V2' ? Object.keys(compressed) : [];
+    return { request: card.name, summary: summaryOf(card), replies: [...Object.keys(answers), ...packed] };
   });
-  const refusals = { ...refusal('V2'), ...refusal('V1') };
+  const refusals = { ...refusal('V2'), ...refusal('V1'), ...compressed };
   const notifications = Object.fromEntries(eventTypes.map((eventType) => [eventType, notification(eventType)]));
   return { requests, replies, exchanges, refusals, notifications, schemas: schemas.components };
 
   function request(card: Card): Message {
+    const { generation } = card;
+    const common = schemas.name(`${generation}.request`, explained(schemas.request(commonHeaders(generation))));
     const checked = card.body && schemas.request(card.body);
     const expected = card.forwardedTo && borrow.requestOf(...card.forwardedTo);
     return {
-      ...{ title: card.name, summary: summaryOf(card), contentType: 'application/json' },
-      correlationId: correlation(card.generation),
-      headers: explained(schemas.request(requestHeaders(card))),
+      ...{ summary: summaryOf(card), correlationId: correlation(generation) },
+      headers: { allOf: [common, explained(schemas.request(ownHeaders(card)))] },
       payload: checked && expected ? { allOf: [checked, expected] } : (checked ?? expected ?? {}),
     };
   }
 
   function acknowledgements({ generation, name, detailsKey, acknowledged }: Card, success: boolean): Messages {
     const { fields = {}, properties } = success ? acknowledged.success : acknowledged.failure;
-    const headers = acknowledgementHeaders(generation, z.literal(name), success, properties);
+    const entry = `${name}.${success ? 'success' : 'failure'}`;
     const result = success
       ? {
           success: z.literal(true),
           code: z.literal('ok'),
           [detailsKey]: 'relatedModels' in fields ? emptyOrRemark : z.literal(''),
         }
-      : { success: z.literal(false), code: failureCode, [detailsKey]: text };
-    return forms(`${name}.${success ? 'success' : 'failure'}`, generation, headers, z.object({ ...result, ...fields }));
+      : { ...failed, [detailsKey]: text };
+    const isCommon = !success && detailsKey === 'details' && Object.keys(fields).length === 0;
+    return {
+      [entry]: {
+        ...{ summary: 'Acknowledgement', correlationId: correlation(generation) },
+        headers: replyHeaders(generation, z.literal(name), success, properties),
+        payload: isCommon ? commonFailure : schemas.name(entry, schemas.reply(z.object({ ...result, ...fields }))),
+      },
+    };
+  }
+
+  /** Spelled for the messages with properties of their own; those of the others differ in nothing but the name. */
+  function replyHeaders(generation: Generation, name: z.ZodType, success: boolean, own?: z.ZodRawShape): Schema {
+    if (own) return explained(schemas.reply(acknowledgementHeaders(generation, name, success, own)));
+    const all = explained(schemas.reply(acknowledgementHeaders(generation, z.string().optional(), success)));
+    const common = schemas.name(`${generation}.${success ? 'success' : 'failure'}`, all);
+    return { allOf: [common, schemas.request(z.object({ [nameKey[generation]]: name }))] };
   }
 
   /** The acknowledgement of a request whose name is missing or unknown. */
   function refusal(generation: Generation): Messages {
     const names = catalogue.filter((card) => card.generation === generation).map(({ name }) => name);
     const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: names } });
-    const headers = acknowledgementHeaders(generation, otherName.optional(), false);
-    const body = z.object({ success: z.literal(false), code: failureCode, details: text });
-    return forms(`${generation}.refusal`, generation, headers, body);
-  }
-
-  /** An acknowledgement as it is, and for V2 compressed. */
-  function forms(name: string, generation: Generation, headers: z.ZodObject, body: z.ZodObject): Messages {
-    const payload = schemas.name(name, schemas.reply(body));
-    const correlationId = correlation(generation);
-    const plain: Message = {
-      ...{ title: name, summary: 'Acknowledgement', contentType: 'application/json', correlationId },
-      headers: explained(schemas.reply(headers)),
-      payload,
+    const entry: Message = {
+      ...{ summary: 'Acknowledgement', correlationId: correlation(generation) },
+      headers: replyHeaders(generation, otherName.optional(), false),
+      payload: commonFailure,
     };
-    if (generation === 'V1') return { [name]: plain };
-    const compressed: Message = {
-      title: `${name}, compressed`,
-      summary: 'Acknowledgement of a compressed request, or one too large for the hub otherwise',
-      contentType: 'text/plain',
-      correlationId,
-      headers: explained(schemas.reply(headers.extend({ 'content-encoding': z.literal('gzip') }))),
-      payload: {
-        ...{ type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
-        'x-uncompressed': payload,
-      },
-    };
-    return { [name]: plain, [`${name}.compressed`]: compressed };
+    return { [`${generation}.refusal`]: entry };
   }
 
   function notification(eventType: string): Message {
@@ -315,19 +337,13 @@ function describeMessages() {
       target: target.min(1).optional(),
     });
     return {
-      title: eventType,
       summary: eventType.endsWith('Created') ? 'An object model was created' : 'An object model was updated or fetched',
-      contentType: 'application/json',
       correlationId: correlation('V1'),
       headers: explained(schemas.reply(headers)),
       payload: borrow.answerOf('informationModel', 'readObject', '200'),
     };
   }
 }
-
-const correlation = (generation: Generation) => ({
-  location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
-});
 
 /**
  * Turns zod schemas into the JSON schemas of an AsyncAPI document, and gathers those that the document names.

@@ -102,7 +102,7 @@ describe('A reply complies with one entry only', () => {
   it('compressed with the entry of its compressed form', () => {
     const properties = { ...ack, action: 'model.create', 'content-encoding': 'gzip' };
     expect(entriesOf(properties, packed({ ...failed, relatedModels: [] }))).toEqual([
-      'model.create.failure.compressed',
+      'model.create.failure, compressed',
     ]);
     expect(entriesOf(properties, packed(failed))).toEqual([]);
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
