@@ -67,8 +67,7 @@ function exampleText({ message, example }: Story): string {
   const { device = 'pump-1', body, replies } = example;
   const last = replies.length - 1;
   return [
-    `\`\`\`sh\nnpm run device -- ${message}\n\`\`\``,
-    device === 'pump-1' ? 'The device sends' : `The device \`${device}\` sends`,
+    `The device${device === 'pump-1' ? '' : ` \`${device}\``} sends (\`npm run device -- ${message}\`)`,
     messageText(propertiesOf(message, example), body),
     ...replies.flatMap(({ what, properties, body }, index) => [
       `${index === 0 ? 'and receives ' : index === last ? 'and ' : ''}${what}${index === last ? ':' : ','}`,
@@ -81,7 +80,7 @@ function exampleText({ message, example }: Story): string {
 function jsonText(body: unknown): string {
   const text = JSON.stringify(body, undefined, 2);
   const line = text.replaceAll(/\n */g, ' ');
-  return line.length <= 120 ? line : text;
+  return line.length <= 140 ? line : text;
 }
 
 /** `name=value  name=value`, over as many lines as it takes, and the body. */
