@@ -252,6 +252,8 @@ const compressed: Messages = {
   },
 };
 
+const failed = { success: z.literal(false), code: failureCode };
+
 interface Exchange {
   readonly request: string;
   readonly summary: string;
@@ -263,20 +265,23 @@ interface Exchange {
 function describeMessages() {
   const schemas = createSchemas();
   const borrow = createBorrower(schemas.name);
+  const described = (headers: z.ZodObject) => explained(schemas.reply(headers));
   const requests: Record<string, Message> = {};
   const replies: Record<string, Message> = {};
-  const failed = { success: z.literal(false), code: failureCode };
-  const commonFailure = schemas.name('failure', schemas.reply(z.object({ ...failed, details: text })));
+  const failures = { ...commonFailure('V2'), ...commonFailure('V1'), ...compressed };
   const exchanges = catalogue.map((card): Exchange => {
     requests[card.name] = request(card);
-    const answers = { ...acknowledgements(card, true), ...acknowledgements(card, false) };
+    const own = failure(card);
+    const answers = { ...success(card), ...own };
     Object.assign(replies, answers);
-    const packed = card.generation === 'V2' ? Object.keys(compressed) : [];
-    return { request: card.name, summary: summaryOf(card), replies: [...Object.keys(answers), ...packed] };
+    const common = [
+      ...(own ? [] : [`${card.generation}.failure`]),
+      ...(card.generation === 'V2' ? Object.keys(compressed) : []),
+    ];
+    return { request: card.name, summary: summaryOf(card), replies: [...Object.keys(answers), ...common] };
   });
-  const refusals = { ...refusal('V2'), ...refusal('V1'), ...compressed };
   const notifications = Object.fromEntries(eventTypes.map((eventType) => [eventType, notification(eventType)]));
-  return { requests, replies, exchanges, refusals, notifications, schemas: schemas.components };
+  return { requests, replies, exchanges, failures, notifications, schemas: schemas.components };
 
   function request(card: Card): Message {
     const { generation } = card;
@@ -290,44 +295,47 @@ function describeMessages() {
     };
   }
 
-  function acknowledgements({ generation, name, detailsKey, acknowledged }: Card, success: boolean): Messages {
-    const { fields = {}, properties } = success ? acknowledged.success : acknowledged.failure;
-    const entry = `${name}.${success ? 'success' : 'failure'}`;
-    const result = success
-      ? {
-          success: z.literal(true),
-          code: z.literal('ok'),
-          [detailsKey]: 'relatedModels' in fields ? emptyOrRemark : z.literal(''),
-        }
-      : { ...failed, [detailsKey]: text };
-    const isCommon = !success && detailsKey === 'details' && Object.keys(fields).length === 0;
-    return {
-      [entry]: {
-        ...{ summary: 'Acknowledgement', correlationId: correlation(generation) },
-        headers: replyHeaders(generation, z.literal(name), success, properties),
-        payload: isCommon ? commonFailure : schemas.name(entry, schemas.reply(z.object({ ...result, ...fields }))),
-      },
-    };
+  function success({ generation, name, detailsKey, acknowledged: { success } }: Card): Messages {
+    const { fields = {}, properties } = success;
+    const details = 'relatedModels' in fields ? emptyOrRemark : z.literal('');
+    const body = z.object({ success: z.literal(true), code: z.literal('ok'), [detailsKey]: details, ...fields });
+    const headers = properties
+      ? described(acknowledgementHeaders(generation, z.literal(name), true, properties))
+      : {
+          allOf: [
+            successHeaders(generation),
+            { properties: { [nameKey[generation]]: { type: 'string', const: name } } },
+          ],
+        };
+    return reply(`${name}.success`, generation, headers, body);
   }
 
-  /** Spelled for the messages with properties of their own; those of the others differ in nothing but the name. */
-  function replyHeaders(generation: Generation, name: z.ZodType, success: boolean, own?: z.ZodRawShape): Schema {
-    if (own) return explained(schemas.reply(acknowledgementHeaders(generation, name, success, own)));
-    const all = explained(schemas.reply(acknowledgementHeaders(generation, z.string().optional(), success)));
-    const common = schemas.name(`${generation}.${success ? 'success' : 'failure'}`, all);
-    return { allOf: [common, schemas.request(z.object({ [nameKey[generation]]: name }))] };
+  function successHeaders(generation: Generation): Schema {
+    const any = acknowledgementHeaders(generation, z.string(), true);
+    return schemas.name(`${generation}.successHeaders`, described(any));
   }
 
-  /** The acknowledgement of a request whose name is missing or unknown. */
-  function refusal(generation: Generation): Messages {
-    const names = catalogue.filter((card) => card.generation === generation).map(({ name }) => name);
-    const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: names } });
-    const entry: Message = {
-      ...{ summary: 'Acknowledgement', correlationId: correlation(generation) },
-      headers: replyHeaders(generation, otherName.optional(), false),
-      payload: commonFailure,
-    };
-    return { [`${generation}.refusal`]: entry };
+  /** Undefined for a message that fails as any other: then the entry of all has it. */
+  function failure({ generation, name, detailsKey, acknowledged: { failure } }: Card): Messages | undefined {
+    const { fields = {}, properties } = failure;
+    if (detailsKey === 'details' && properties === undefined && Object.keys(fields).length === 0) return undefined;
+    const headers = acknowledgementHeaders(generation, z.literal(name), false, properties);
+    const body = z.object({ ...failed, [detailsKey]: text, ...fields });
+    return reply(`${name}.failure`, generation, described(headers), body);
+  }
+
+  /** Of the others, and of a request whose name is missing or unknown. */
+  function commonFailure(generation: Generation): Messages {
+    const apart = catalogue.filter((card) => card.generation === generation && failure(card)).map(({ name }) => name);
+    const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: apart } });
+    const headers = acknowledgementHeaders(generation, otherName.optional(), false);
+    const body = z.object({ ...failed, details: text });
+    return reply(`${generation}.failure`, generation, described(headers), body);
+  }
+
+  function reply(entry: string, generation: Generation, headers: Schema, body: z.ZodObject): Messages {
+    const payload = schemas.name(entry, schemas.reply(body));
+    return { [entry]: { summary: 'Acknowledgement', correlationId: correlation(generation), headers, payload } };
   }
 
   function notification(eventType: string): Message {
@@ -339,7 +347,7 @@ function describeMessages() {
     return {
       summary: eventType.endsWith('Created') ? 'An object model was created' : 'An object model was updated or fetched',
       correlationId: correlation('V1'),
-      headers: explained(schemas.reply(headers)),
+      headers: described(headers),
       payload: borrow.answerOf('informationModel', 'readObject', '200'),
     };
   }
@@ -416,8 +424,8 @@ const address = (direction: string) => ({
 });
 
 export function asyncApiDocument(): string {
-  const { requests, replies, exchanges, refusals, notifications, schemas } = describeMessages();
-  const toDevice = { ...replies, ...refusals, ...notifications };
+  const { requests, replies, exchanges, failures, notifications, schemas } = describeMessages();
+  const toDevice = { ...replies, ...failures, ...notifications };
   const document = {
     asyncapi: '3.0.0',
     info: {
@@ -443,7 +451,7 @@ export function asyncApiDocument(): string {
           },
         ]),
       ),
-      refuse: send('Acknowledge a request whose action or event type is missing or unknown', Object.keys(refusals)),
+      refuse: send('Acknowledge a request whose action or event type is missing or unknown', Object.keys(failures)),
       notify: send('Send an object model to a device', Object.keys(notifications)),
     },
     components: { messages: { ...requests, ...toDevice }, schemas },
