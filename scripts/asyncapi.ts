@@ -139,30 +139,33 @@ const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\
 
 const traceparent = z.string().optional();
 
-export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
-  const common = commonProperties(generation, messageLimits).shape;
-  return generation === 'V2'
+/** The property that says which message it is. */
+const nameKey = { V2: 'action', V1: 'eventType' } as const;
+
+/** What all requests of a generation have beyond the name of their message. */
+const commonHeaders = (generation: Generation): z.ZodObject =>
+  generation === 'V2'
     ? z.object({
         msgType: z.literal('action'),
-        ...common,
-        ...{ action: z.literal(name), ack: ack.optional(), 'content-encoding': contentEncoding.optional() },
-        traceparent,
-        ...headers.shape,
+        ...commonProperties(generation, messageLimits).shape,
+        ...{ ack: ack.optional(), 'content-encoding': contentEncoding.optional(), traceparent },
       })
     : z.object({
-        msgType: z.never().optional(),
-        'svc-messagetype': z.literal('platformEvent'),
-        ...common,
-        ...{ eventType: z.literal(name), id: z.string().optional(), ack: ack.optional() },
-        'content-encoding': uncompressed.optional(),
-        traceparent,
-        ...headers.shape,
+        ...{ msgType: z.never().optional(), 'svc-messagetype': z.literal('platformEvent') },
+        ...commonProperties(generation, messageLimits).shape,
+        ...{ id: z.string().optional(), ack: ack.optional(), 'content-encoding': uncompressed.optional(), traceparent },
       });
-}
+
+const ownHeaders = ({ generation, name, headers }: Card): z.ZodObject =>
+  z.object({ [nameKey[generation]]: z.literal(name), ...headers.shape });
+
+export const requestHeaders = (card: Card): z.ZodObject =>
+  commonHeaders(card.generation).extend(ownHeaders(card).shape);
 
 /**
+ * What acknowledgements have.
  * @param name schema of the action or event type
- * @param own what this message has beyond its generation
+ * @param own what those of one message have beyond their generation
  */
 function acknowledgementHeaders(
   generation: Generation,
@@ -204,15 +207,20 @@ function explained(headers: Schema): Schema {
 }
 
 interface Message {
-  readonly title: string;
   readonly summary: string;
-  readonly contentType: 'application/json' | 'text/plain';
+  readonly description?: string;
+  /** JSON unless given. */
+  readonly contentType?: 'text/plain';
   readonly correlationId: { readonly location: string };
   readonly headers: Schema;
   readonly payload: Schema;
 }
 
 type Messages = Readonly<Record<string, Message>>;
+
+const correlation = (generation: Generation) => ({
+  location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
+});
 
 /** What it is for, and whether it still should be used. */
 const summaryOf = ({ purpose, generation }: Card): string => `${purpose}${generation === 'V1' ? ' (deprecated)' : ''}`;
@@ -228,6 +236,24 @@ const emptyOrRemark = named('emptyOrRemark', z.string().regex(/^(|\d+ of \d+ rel
 const failures = Object.keys(resultCodes).filter((code): code is FailureCode => code !== 'ok');
 const failureCode = named('failureCode', z.enum(failures), { description: 'docs/result-codes.md explains each.' });
 
+/** One entry for all: what is compressed says the same. */
+const compressed: Messages = {
+  'V2.compressed': {
+    summary: 'Acknowledgement of a compressed request, or one too large for the hub otherwise',
+    description: 'Unpacked, and without `content-encoding`, it complies with one of the other entries.',
+    contentType: 'text/plain',
+    correlationId: correlation('V2'),
+    headers: {
+      type: 'object',
+      properties: { msgType: { type: 'string', const: 'ack' }, 'content-encoding': { type: 'string', const: 'gzip' } },
+      required: ['msgType', 'content-encoding'],
+    },
+    payload: { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
+  },
+};
+
+const failed = { success: z.literal(false), code: failureCode };
+
 interface Exchange {
   readonly request: string;
   readonly summary: string;
@@ -239,73 +265,77 @@ interface Exchange {
 function describeMessages() {
   const schemas = createSchemas();
   const borrow = createBorrower(schemas.name);
+  const described = (headers: z.ZodObject) => explained(schemas.reply(headers));
   const requests: Record<string, Message> = {};
   const replies: Record<string, Message> = {};
+  const failures = { ...commonFailure('V2'), ...commonFailure('V1'), ...compressed };
   const exchanges = catalogue.map((card): Exchange => {
     requests[card.name] = request(card);
-    const answers = { ...acknowledgements(card, true), ...acknowledgements(card, false) };
+    const own = failure(card);
+    const answers = { ...success(card), ...own };
     Object.assign(replies, answers);
-    return { request: card.name, summary: summaryOf(card), replies: Object.keys(answers) };
+    const common = [
+      ...(own ? [] : [`${card.generation}.failure`]),
+      ...(card.generation === 'V2' ? Object.keys(compressed) : []),
+    ];
+    return { request: card.name, summary: summaryOf(card), replies: [...Object.keys(answers), ...common] };
   });
-  const refusals = { ...refusal('V2'), ...refusal('V1') };
   const notifications = Object.fromEntries(eventTypes.map((eventType) => [eventType, notification(eventType)]));
-  return { requests, replies, exchanges, refusals, notifications, schemas: schemas.components };
+  return { requests, replies, exchanges, failures, notifications, schemas: schemas.components };
 
   function request(card: Card): Message {
+    const { generation } = card;
+    const common = schemas.name(`${generation}.request`, explained(schemas.request(commonHeaders(generation))));
     const checked = card.body && schemas.request(card.body);
     const expected = card.forwardedTo && borrow.requestOf(...card.forwardedTo);
     return {
-      ...{ title: card.name, summary: summaryOf(card), contentType: 'application/json' },
-      correlationId: correlation(card.generation),
-      headers: explained(schemas.request(requestHeaders(card))),
+      ...{ summary: summaryOf(card), correlationId: correlation(generation) },
+      headers: { allOf: [common, explained(schemas.request(ownHeaders(card)))] },
       payload: checked && expected ? { allOf: [checked, expected] } : (checked ?? expected ?? {}),
     };
   }
 
-  function acknowledgements({ generation, name, detailsKey, acknowledged }: Card, success: boolean): Messages {
-    const { fields = {}, properties } = success ? acknowledged.success : acknowledged.failure;
-    const headers = acknowledgementHeaders(generation, z.literal(name), success, properties);
-    const result = success
-      ? {
-          success: z.literal(true),
-          code: z.literal('ok'),
-          [detailsKey]: 'relatedModels' in fields ? emptyOrRemark : z.literal(''),
-        }
-      : { success: z.literal(false), code: failureCode, [detailsKey]: text };
-    return forms(`${name}.${success ? 'success' : 'failure'}`, generation, headers, z.object({ ...result, ...fields }));
+  function success({ generation, name, detailsKey, acknowledged: { success } }: Card): Messages {
+    const { fields = {}, properties } = success;
+    const details = 'relatedModels' in fields ? emptyOrRemark : z.literal('');
+    const body = z.object({ success: z.literal(true), code: z.literal('ok'), [detailsKey]: details, ...fields });
+    const headers = properties
+      ? described(acknowledgementHeaders(generation, z.literal(name), true, properties))
+      : {
+          allOf: [
+            successHeaders(generation),
+            { properties: { [nameKey[generation]]: { type: 'string', const: name } } },
+          ],
+        };
+    return reply(`${name}.success`, generation, headers, body);
   }
 
-  /** The acknowledgement of a request whose name is missing or unknown. */
-  function refusal(generation: Generation): Messages {
-    const names = catalogue.filter((card) => card.generation === generation).map(({ name }) => name);
-    const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: names } });
+  function successHeaders(generation: Generation): Schema {
+    const any = acknowledgementHeaders(generation, z.string(), true);
+    return schemas.name(`${generation}.successHeaders`, described(any));
+  }
+
+  /** Undefined for a message that fails as any other: then the entry of all has it. */
+  function failure({ generation, name, detailsKey, acknowledged: { failure } }: Card): Messages | undefined {
+    const { fields = {}, properties } = failure;
+    if (detailsKey === 'details' && properties === undefined && Object.keys(fields).length === 0) return undefined;
+    const headers = acknowledgementHeaders(generation, z.literal(name), false, properties);
+    const body = z.object({ ...failed, [detailsKey]: text, ...fields });
+    return reply(`${name}.failure`, generation, described(headers), body);
+  }
+
+  /** Of the others, and of a request whose name is missing or unknown. */
+  function commonFailure(generation: Generation): Messages {
+    const apart = catalogue.filter((card) => card.generation === generation && failure(card)).map(({ name }) => name);
+    const otherName = named(`${generation}.otherName`, z.string(), { not: { enum: apart } });
     const headers = acknowledgementHeaders(generation, otherName.optional(), false);
-    const body = z.object({ success: z.literal(false), code: failureCode, details: text });
-    return forms(`${generation}.refusal`, generation, headers, body);
+    const body = z.object({ ...failed, details: text });
+    return reply(`${generation}.failure`, generation, described(headers), body);
   }
 
-  /** An acknowledgement as it is, and for V2 compressed. */
-  function forms(name: string, generation: Generation, headers: z.ZodObject, body: z.ZodObject): Messages {
-    const payload = schemas.name(name, schemas.reply(body));
-    const correlationId = correlation(generation);
-    const plain: Message = {
-      ...{ title: name, summary: 'Acknowledgement', contentType: 'application/json', correlationId },
-      headers: explained(schemas.reply(headers)),
-      payload,
-    };
-    if (generation === 'V1') return { [name]: plain };
-    const compressed: Message = {
-      title: `${name}, compressed`,
-      summary: 'Acknowledgement of a compressed request, or one too large for the hub otherwise',
-      contentType: 'text/plain',
-      correlationId,
-      headers: explained(schemas.reply(headers.extend({ 'content-encoding': z.literal('gzip') }))),
-      payload: {
-        ...{ type: 'string', contentEncoding: 'base64', contentMediaType: 'application/gzip' },
-        'x-uncompressed': payload,
-      },
-    };
-    return { [name]: plain, [`${name}.compressed`]: compressed };
+  function reply(entry: string, generation: Generation, headers: Schema, body: z.ZodObject): Messages {
+    const payload = schemas.name(entry, schemas.reply(body));
+    return { [entry]: { summary: 'Acknowledgement', correlationId: correlation(generation), headers, payload } };
   }
 
   function notification(eventType: string): Message {
@@ -315,19 +345,13 @@ function describeMessages() {
       target: target.min(1).optional(),
     });
     return {
-      title: eventType,
       summary: eventType.endsWith('Created') ? 'An object model was created' : 'An object model was updated or fetched',
-      contentType: 'application/json',
       correlationId: correlation('V1'),
-      headers: explained(schemas.reply(headers)),
+      headers: described(headers),
       payload: borrow.answerOf('informationModel', 'readObject', '200'),
     };
   }
 }
-
-const correlation = (generation: Generation) => ({
-  location: `$message.header#/${generation === 'V2' ? 'correlationId' : 'id'}`,
-});
 
 /**
  * Turns zod schemas into the JSON schemas of an AsyncAPI document, and gathers those that the document names.
@@ -400,8 +424,8 @@ const address = (direction: string) => ({
 });
 
 export function asyncApiDocument(): string {
-  const { requests, replies, exchanges, refusals, notifications, schemas } = describeMessages();
-  const toDevice = { ...replies, ...refusals, ...notifications };
+  const { requests, replies, exchanges, failures, notifications, schemas } = describeMessages();
+  const toDevice = { ...replies, ...failures, ...notifications };
   const document = {
     asyncapi: '3.0.0',
     info: {
@@ -427,7 +451,7 @@ export function asyncApiDocument(): string {
           },
         ]),
       ),
-      refuse: send('Acknowledge a request whose action or event type is missing or unknown', Object.keys(refusals)),
+      refuse: send('Acknowledge a request whose action or event type is missing or unknown', Object.keys(failures)),
       notify: send('Send an object model to a device', Object.keys(notifications)),
     },
     components: { messages: { ...requests, ...toDevice }, schemas },

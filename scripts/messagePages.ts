@@ -7,12 +7,11 @@ import { createSchemas, meanings, type Schema } from './asyncapi.ts';
 import { beginOf, endOf, withText } from './writtenPart.ts';
 
 /**
- * What pages say of each message: README's catalogue from the cards, the examples of the guide for devices from the
- * stories. A message that has no chapter yet is given one, to be written on by hand (D76): what it would have to guess is
+ * What pages say of each message: the catalogue in the guide for devices from the cards, its examples from the stories.
+ * A message that has no chapter yet is given one, to be written on by hand (D76): what it would have to guess is
  * marked, and a test fails while a mark is left.
  */
 export const messagePages: Readonly<Record<string, (page: string) => string>> = {
-  'README.md': (page) => withText(page, 'messages', catalogueTable()),
   'docs/devices.md': guide,
   'docs/specification.md': (page) => catalogue.reduce(withRules, page),
 };
@@ -30,11 +29,12 @@ const catalogueTable = () =>
     ...catalogue.map(({ name, generation, purpose }) => [`\`${name}\``, generation, purpose]),
   );
 
-/** The guide with a chapter for every card, and the example of every story. */
+/** The guide with the catalogue, a chapter for every card, and the example of every story. */
 function guide(page: string): string {
   const missing = catalogue.filter(({ name }) => !page.includes(`\n### \`${name}\`\n`));
   const next = '## When it fails\n';
-  const whole = page.replace(next, () => `${missing.map(newChapter).join('')}${next}`);
+  const chapters = page.replace(next, () => `${missing.map(newChapter).join('')}${next}`);
+  const whole = withText(chapters, 'messages', catalogueTable());
   return stories.reduce((text, story) => withText(text, `example of ${story.message}`, exampleText(story)), whole);
 }
 
@@ -67,14 +67,20 @@ function exampleText({ message, example }: Story): string {
   const { device = 'pump-1', body, replies } = example;
   const last = replies.length - 1;
   return [
-    `\`\`\`sh\nnpm run device -- ${message}\n\`\`\``,
-    device === 'pump-1' ? 'The device sends' : `The device \`${device}\` sends`,
+    `The device${device === 'pump-1' ? '' : ` \`${device}\``} sends (\`npm run device -- ${message}\`)`,
     messageText(propertiesOf(message, example), body),
     ...replies.flatMap(({ what, properties, body }, index) => [
       `${index === 0 ? 'and receives ' : index === last ? 'and ' : ''}${what}${index === last ? ':' : ','}`,
-      messageText(properties, JSON.stringify(body, undefined, 2)),
+      messageText(properties, jsonText(body)),
     ]),
   ].join('\n\n');
+}
+
+/** On one line if it fits. */
+function jsonText(body: unknown): string {
+  const text = JSON.stringify(body, undefined, 2);
+  const line = text.replaceAll(/\n */g, ' ');
+  return line.length <= 140 ? line : text;
 }
 
 /** `name=value  name=value`, over as many lines as it takes, and the body. */
@@ -94,5 +100,5 @@ function withRules(page: string, { name, purpose }: Card): string {
   const chapter = nextChapter(page);
   const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
   const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
-  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
+  return `${contents.trimEnd()}\n\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
 }

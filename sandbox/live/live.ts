@@ -11,7 +11,7 @@ const variable = 'DEVICE_CONNECTION_STRING';
 
 const help = `Usage: ${variable}='HostName=…' npm run check -- --live --yes
 
-Sends the nine messages as a device through the hub and the service that run
+Sends every message as a device through the hub and the service that run
 there, and compares the answers. Without --yes it only says what it would do.
 The principal manager must know the device, and let it own what it creates.
 

@@ -34,7 +34,7 @@ export interface LiveNames {
 
 const anyText = /^.+$/s;
 
-/** All nine messages, in an order in which they succeed: they need nothing that was there before. */
+/** Every message, in an order in which they succeed: they need nothing that was there before. */
 export function liveMessages({ run, deviceId, firstId, secondId }: LiveNames): readonly LiveMessage[] {
   const at = (name: string) => `${run}-${name}`;
   const model = (objectId: string, version: number, properties: object, variables: object = {}): LiveReply['body'] => ({

@@ -2,7 +2,7 @@ import type { Way } from 'iot-hub-emulator';
 
 /** What the service makes of a hub that is otherwise than believed (D428). */
 export interface Expected {
-  /** Whether the nine messages, or the invocations, get their answers. */
+  /** Whether the messages, or the invocations, get their answers. */
   readonly works: boolean;
   /** What it logs as a warning or an error; nothing unless given. */
   readonly events?: readonly string[];

@@ -78,21 +78,21 @@ describe('A reply complies with one entry only', () => {
   it.each<[string, object, unknown]>([
     ...replies,
     ['model.create.failure', { ...ack, action: 'model.create' }, { ...failed, relatedModels: [] }],
-    ['reference.create.failure', { ...ack, action: 'reference.create', target: '..' }, failed],
+    ['V2.failure', { ...ack, action: 'reference.create', target: '..' }, failed],
     [
       'identity.delete.failure',
       { ...ack, action: 'identity.delete' },
       { success: false, code: 'not_authorized', detail: 'no' },
     ],
-    ['V2.refusal', { ...ack, action: 'model.query' }, failed],
-    ['V2.refusal', ack, failed],
+    ['V2.failure', { ...ack, action: 'model.query' }, failed],
+    ['V2.failure', ack, failed],
     [
       'Svc.Device.Created.failure',
       { ...event, eventType: 'Svc.Device.Created', model: 'm' },
       { ...failed, relatedModels: [] },
     ],
     ['Svc.Device.Updated.failure', { ...event, eventType: 'Svc.Device.Updated' }, failed],
-    ['V1.refusal', { ...event, eventType: 'Svc.Device.Deleted' }, failed],
+    ['V1.failure', { ...event, eventType: 'Svc.Device.Deleted' }, failed],
   ])('%s', (name, properties, body) => {
     expect(entriesOf(properties, json(body))).toEqual([name]);
     expect(entriesOf({ ...properties, surplus: 'x' }, json(body))).toEqual([]);
@@ -102,7 +102,7 @@ describe('A reply complies with one entry only', () => {
   it('compressed with the entry of its compressed form', () => {
     const properties = { ...ack, action: 'model.create', 'content-encoding': 'gzip' };
     expect(entriesOf(properties, packed({ ...failed, relatedModels: [] }))).toEqual([
-      'model.create.failure.compressed',
+      'model.create.failure, compressed',
     ]);
     expect(entriesOf(properties, packed(failed))).toEqual([]);
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);

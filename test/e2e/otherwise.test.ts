@@ -11,7 +11,7 @@ const borne = (Object.keys(ways) as Way[]).filter(
   (way) => expected[way].works && !way.startsWith('methods.') && !apart.includes(way),
 );
 
-it('The service answers its nine messages, and goes on after a restart, at a hub that is otherwise than believed in all that it must bear', async () => {
+it('The service answers its messages, and goes on after a restart, at a hub that is otherwise than believed in all that it must bear', async () => {
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   const { problems, events } = await serviceAt(borne, 120_000, ending.signal);

@@ -13,15 +13,12 @@ export interface Message {
 
 interface Contract {
   readonly channels: Readonly<Record<Message['direction'], { readonly messages: Readonly<Record<string, unknown>> }>>;
-  readonly components: { readonly messages: Readonly<Record<string, { readonly payload: object }>> };
 }
 
 interface Entry {
   readonly name: string;
   readonly headers: ValidateFunction;
   readonly payload: ValidateFunction;
-  /** Of a compressed acknowledgement: what its payload is when it is unpacked. */
-  readonly uncompressed: ValidateFunction | undefined;
 }
 
 /** Compiled when the first message comes. */
@@ -34,29 +31,40 @@ function entries(): Record<Message['direction'], readonly Entry[]> {
   const of = (direction: Message['direction']) =>
     Object.keys(document.channels[direction].messages).map((name): Entry => {
       const schemaAt = (place: string) => ajv.compile({ $ref: `asyncapi#/components/messages/${name}/${place}` });
-      return {
-        ...{ name, headers: schemaAt('headers'), payload: schemaAt('payload') },
-        uncompressed:
-          'x-uncompressed' in (document.components.messages[name]?.payload ?? {})
-            ? schemaAt('payload/x-uncompressed')
-            : undefined,
-      };
+      return { name, headers: schemaAt('headers'), payload: schemaAt('payload') };
     });
   return { deviceToCloud: of('deviceToCloud'), cloudToDevice: of('cloudToDevice') };
 }
 
-/** The entries of docs/contracts/asyncapi.yaml that a message complies with, by name. There should be one. */
+const compressed = 'V2.compressed';
+
+/**
+ * The entries of docs/contracts/asyncapi.yaml that a message complies with, by name. There should be one; of a compressed
+ * acknowledgement, that of its compression and that of what it says.
+ */
 export function entriesFor({ direction, properties, body }: Message): string[] {
   known ??= entries();
   const bytes = Buffer.from(body);
   const headers = textProperties(properties);
-  return known[direction].flatMap(({ name, headers: hasHeaders, payload, uncompressed }) => {
+  return known[direction].flatMap(({ name, headers: hasHeaders, payload }) => {
     if (!hasHeaders(headers)) return [];
-    const content = payloadOf(direction, headers, bytes);
-    if (uncompressed === undefined) return content !== undefined && payload(content) ? [name] : [];
-    const text = bytes.toString('utf8');
-    return payload(text) && uncompressed(parsed(() => gunzipSync(Buffer.from(text, 'base64')))) ? [name] : [];
+    if (name !== compressed) {
+      const content = payloadOf(direction, headers, bytes);
+      return content !== undefined && payload(content) ? [name] : [];
+    }
+    const { 'content-encoding': _, ...others } = properties;
+    const unpacked = unpackedText(bytes.toString('utf8'));
+    const said = unpacked === undefined ? [] : entriesFor({ direction, properties: others, body: unpacked });
+    return said.map((one) => `${one}, compressed`);
   });
+}
+
+function unpackedText(base64: string): string | undefined {
+  try {
+    return gunzipSync(Buffer.from(base64, 'base64')).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** In words, unless the message complies with exactly one entry; the text holds nothing of its body. */

@@ -1,33 +1,32 @@
 import { within } from '../../concurrency/waiting.ts';
 import { diagnoseService, isRefusal } from '../../observing/diagnosis.ts';
 import type { Troubles } from '../../observing/log.ts';
-import type { Meter } from '../../observing/metrics.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import { mostRepliesInFlight } from '../../settings/constants.ts';
 import { settleWithinMs } from '../../settings/derived.ts';
 import type { Client } from '../serviceSdk.ts';
-import { createSender } from './sender.ts';
+import { createSender, type SenderOptions } from './sender.ts';
 import { type SendRefusal, unreachable } from './sendFailure.ts';
 import { createRateLimit, createSendQueue } from './sendQueue.ts';
 import { type ClientOptions, openServiceClient, type ServiceClient } from './serviceClient.ts';
 
 export type Replies = ReturnType<typeof createReplies>;
 
-interface ReplyOptions extends Omit<ConnectionOptions, 'answerWithinMs'> {
+interface ReplyOptions
+  extends Omit<ConnectionOptions, 'answerWithinMs'>,
+    Omit<SenderOptions, 'sendOnce' | 'sendQueue' | 'maxWaitMs' | 'answerWithinMs'> {
   readonly sendsPerMinute: number;
   /** A reply that the hub refuses for now is sent again for this time (C4). */
   readonly maxWaitSeconds: number;
-  readonly meter?: Meter | undefined;
 }
 
-export function createReplies({ sendsPerMinute, maxWaitSeconds, meter, ...endpoint }: ReplyOptions) {
+export function createReplies({ sendsPerMinute, maxWaitSeconds, ...options }: ReplyOptions) {
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
-  const connection = createServiceConnection({ ...endpoint, answerWithinMs });
+  const connection = createServiceConnection({ ...options, answerWithinMs });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
   const sendQueue = createSendQueue(createRateLimit(ceiling, answerWithinMs), mostRepliesInFlight);
   const maxWaitMs = maxWaitSeconds * 1000;
-  const { troubles } = endpoint;
-  const sender = createSender({ sendOnce: connection.send, sendQueue, maxWaitMs, answerWithinMs, troubles, meter });
+  const sender = createSender({ ...options, sendOnce: connection.send, sendQueue, maxWaitMs, answerWithinMs });
   return {
     connection,
     sender,

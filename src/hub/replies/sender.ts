@@ -17,7 +17,7 @@ export interface ReplyObserver {
   sleeps(giveUp: () => void): void;
 }
 
-interface SenderOptions {
+export interface SenderOptions {
   /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
   readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<SendRefusal | undefined>;
   readonly sendQueue: ReturnType<typeof createSendQueue>;
