@@ -55,7 +55,7 @@ interface Issuer {
   /** Called at the begin of each outage. */
   out(): void;
   /** None of those that the platform makes is known. */
-  readonly requests?: Pick<ReturnType<typeof createOpenRequests>, 'count' | 'oldestMs'>;
+  readonly requests?: Pick<ReturnType<typeof createRequestRecords>, 'count' | 'oldestMs'>;
   close?(): Promise<void>;
 }
 
