@@ -338,9 +338,8 @@ export function createSchemas() {
 
   function convert(schema: z.ZodType, io: 'input' | 'output'): Schema {
     const { $schema: _, definitions, ...rest } = z.toJSONSchema(schema, { target: 'draft-07', metadata: names, io });
-    for (const [name, { id: _id, ...definition }] of Object.entries(definitions ?? {})) {
+    for (const [name, { id: _id, ...definition }] of Object.entries(definitions ?? {}))
       components[name] = rewritten(definition) as Schema;
-    }
     return rewritten(rest) as Schema;
   }
 

@@ -120,9 +120,7 @@ function changeSinceProof(): Change | undefined {
   }
 }
 
-function head(): string {
-  return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
-}
+const head = (): string => execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
 
 function writeProof(counts: string): void {
   const commit = head();

@@ -185,9 +185,7 @@ describe('the admin port', () => {
 
 const ofClient = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
 let admin: AdminClient;
-beforeAll(() => {
-  admin = createAdminClient(`${ofClient.adminUrl}/`);
-});
+beforeAll(() => (admin = createAdminClient(`${ofClient.adminUrl}/`)));
 
 test('the admin client has a function for each operation', () =>
   expect(Object.keys(admin).toSorted()).toEqual(Object.keys(operations).toSorted()));

@@ -21,9 +21,7 @@ import { hubForEach, hubForTest } from './support/sharedHub.ts';
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
 
 let lead = 0;
-beforeEach(() => {
-  lead = 0;
-});
+beforeEach(() => (lead = 0));
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, now: () => Date.now() + lead });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
@@ -188,9 +186,7 @@ describe('a device over AMQP', () => {
   // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
 
   let lead = 0;
-  beforeEach(() => {
-    lead = 0;
-  });
+  beforeEach(() => (lead = 0));
   const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
   const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 

@@ -25,9 +25,7 @@ let service: iothub.Client;
 let registry: iothub.Registry;
 let deviceId = '';
 const hub = hubForAll({ partitions: 1 });
-beforeAll(() => {
-  registry = registryClient(hub, 'iothubowner');
-});
+beforeAll(() => (registry = registryClient(hub, 'iothubowner')));
 serviceForAll(hub, (opened) => (service = opened));
 deviceForEach(hub, (id) => (deviceId = id));
 

@@ -121,9 +121,7 @@ describe('a device that names its model', () => {
   let deviceId = '';
   const hub = hubForAll({ partitions: 1 });
   deviceForEach(hub, (id) => (deviceId = id));
-  beforeEach(() => {
-    listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' });
-  });
+  beforeEach(() => (listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' })));
   afterEach(() => listening.stop());
 
   const receiverThere = () => expect.poll(() => hub.counters().receivers.length).toBe(1);

@@ -146,9 +146,7 @@ describe('what is refused', () => {
   const signed = / TrackingId:[0-9a-f]{32}_G\d+, SystemTracker:gateway\d+, Timestamp:[-0-9T:]{19}$/;
 
   const hub = hubForAll({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
-  beforeAll(async () => {
-    await inject(hub, ['e0', 'e1', 'e2']);
-  });
+  beforeAll(async () => void (await inject(hub, ['e0', 'e1', 'e2'])));
 
   const listen = (options: Partial<Parameters<typeof listenInTest>[1]> = {}) =>
     listenInTest(hub, { partition: '0', startPosition: earliest, ...options });
@@ -274,9 +272,7 @@ describe('clients that share the work', () => {
 
   let producer: EventHubProducerClient;
   const hub = hubForAll({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
-  beforeAll(() => {
-    producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
-  });
+  beforeAll(() => (producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'))));
   afterAll(() => producer.close());
 
   /** Keeps ownerships with etags, as the store in blobs does, and checkpoints. */

@@ -14,12 +14,8 @@ let registry: iothub.Registry;
 let deviceId = '';
 let count = 0;
 const hub = hubForAll();
-beforeAll(() => {
-  registry = registryClient(hub);
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-});
+beforeAll(() => (registry = registryClient(hub)));
+beforeEach(() => (deviceId = `pump-${count++}`));
 
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 

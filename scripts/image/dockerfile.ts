@@ -4,12 +4,11 @@ export interface Instruction {
 }
 
 /** One instruction a line: comments dropped, continued lines joined. */
-export function readDockerfile(text: string): Instruction[] {
-  return joinLines(text.replace(/^\s*#.*\n/gm, '')).map((line) => {
+export const readDockerfile = (text: string): Instruction[] =>
+  joinLines(text.replace(/^\s*#.*\n/gm, '')).map((line) => {
     const [verb = ''] = line.split(/\s/, 1);
     return { verb: verb.toUpperCase(), argument: line.slice(verb.length).trim() };
   });
-}
 
 /** The lines that say something; a backslash at the end joins the next one. */
 export const joinLines = (text: string): string[] =>

@@ -67,8 +67,7 @@ export async function handledLines({ sandbox }: Stage): Promise<string[]> {
 }
 
 export async function residentMegabytes(pid: number): Promise<number> {
-  if (process.platform === 'linux') {
+  if (process.platform === 'linux')
     return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-  }
   return Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])).stdout) / 1024;
 }

@@ -36,9 +36,8 @@ export async function sample(count: number, seed: string): Promise<Mutant[]> {
     const room = file.split('/')[1] ?? '';
     const all = lots.get(room) ?? [];
     lots.set(room, all);
-    for (const mutant of await mutantsOf(file)) {
+    for (const mutant of await mutantsOf(file))
       all.push({ lot: createHash('sha256').update(`${seed} ${mutant.name}`).digest('hex'), mutant });
-    }
   }
   const rooms = [...lots.values()].map((all) => all.sort((one, other) => (one.lot < other.lot ? -1 : 1)));
   const rounds = Array.from({ length: count }, (_, round) => rooms.flatMap((all) => all[round] ?? [])).map((round) =>

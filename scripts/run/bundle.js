@@ -64,9 +64,7 @@ function namesOfWorkspaces() {
  * @param {string} folder
  * @returns {{ name: string, workspaces?: string[] }}
  */
-function readPackage(folder) {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-}
+const readPackage = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 /**
  * A package is found by its name, a file by its path.

@@ -9,9 +9,8 @@ export interface Figure {
   readonly values: readonly number[];
 }
 
-export function percentile(ascending: readonly number[], share: number): number {
-  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
-}
+export const percentile = (ascending: readonly number[], share: number): number =>
+  ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
 
 export function figure(values: readonly number[]): Figure {
   const ascending = [...values].sort((a, b) => a - b);

@@ -37,9 +37,8 @@ export async function versus(
       for (const side of order) measured[side].push(means[side]);
     }
     const of = (side: Side, measure: string) => measured[side].map((one) => one[measure] ?? Number.NaN);
-    for (const measure of Object.keys(measured.here[0] ?? {})) {
+    for (const measure of Object.keys(measured.here[0] ?? {}))
       compared.push({ workload: name, part, measure, here: of('here', measure), there: of('there', measure) });
-    }
   }
   return compared;
 }

@@ -44,9 +44,8 @@ function checkOne(one: Traces, observation: Observation): Finding[] {
   checkAcknowledgements(one, due, find);
   checkNotifications(one, due, observation, find);
   // C1: handled again and done, it has no dead letter any more
-  if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked) {
+  if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked)
     find('lost', 'failed through our side, and is not among the dead letters');
-  }
   if (isUnexecuted && sent.intent.does !== 'end the process') {
     find('lost', 'not executed, although it ends no process'); // G4
   }

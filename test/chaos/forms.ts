@@ -73,9 +73,8 @@ function flawsOfLine(line: Line, { deviceId, ack, properties }: Message, calls: 
   if (traceIds.size > 0) compare('traceId', [...traceIds].join());
   for (const reason of line.reasons) {
     const waitedMs = Number(fields['repliesMs']);
-    if (isPassing.has(reason) && waitedMs < patienceSeconds * 1_000) {
+    if (isPassing.has(reason) && waitedMs < patienceSeconds * 1_000)
       flaws.push(`a reply was dropped (${reason}) after ${waitedMs} ms instead of ${patienceSeconds} s`);
-    }
   }
   return flaws;
 }
@@ -100,8 +99,7 @@ function flawsOfLetter(
   if (!body.equals(message.body)) flaws.push('its dead letter has another body');
   if (!isDeepStrictEqual(event.properties, { ...message.properties }))
     flaws.push('its dead letter has other properties');
-  if (lines.length > 0 && !lines.some((line) => ourFault.has(line.code))) {
+  if (lines.length > 0 && !lines.some((line) => ourFault.has(line.code)))
     flaws.push('it is among the dead letters, and has not failed through our side');
-  }
   return flaws;
 }

@@ -6,9 +6,8 @@ import { hasDropped, ourFault, type Traces } from './traces.ts';
 type Find = (what: 'lost' | 'wrong acknowledgement' | 'wrong notification' | 'uncounted', why: string) => void;
 
 /** P1 */
-function isWanted({ ack }: Sent, code: string | undefined): boolean {
-  return ack === 'all' || ack === (code === 'ok' ? 'positive' : 'negative');
-}
+const isWanted = ({ ack }: Sent, code: string | undefined): boolean =>
+  ack === 'all' || ack === (code === 'ok' ? 'positive' : 'negative');
 
 export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find: Find): void {
   const { sent, told, handled, hasFailed, isRefused } = one;
@@ -18,9 +17,9 @@ export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find
   const isRight = (code = '') =>
     codes.includes(code) || (hasFailed && ourFault.has(code)) || (isUndelivered && code === 'delivery_failed');
   for (const { code, success } of acks) {
-    if (!isRight(code) || success !== (code === 'ok')) {
+    if (!isRight(code) || success !== (code === 'ok'))
       find('wrong acknowledgement', `${code} (success ${success}) instead of ${codes.join(' or ') || 'none'}`);
-    } else if (!isWanted(sent, code)) find('wrong acknowledgement', `${code}, and none was wanted`);
+    else if (!isWanted(sent, code)) find('wrong acknowledgement', `${code}, and none was wanted`);
   }
   for (const { code } of handled) if (!isRight(code)) find('wrong acknowledgement', `${code} in the log`);
   for (const same of grouped(acks, ({ code }) => code).values()) oneId(same, 'wrong acknowledgement', find);
@@ -44,11 +43,10 @@ export function checkNotifications(one: Traces, { notices }: Due, observation: O
     const notice = notices.find((each) => fits(about, each));
     if (isVague) continue;
     if (notice === undefined) find('wrong notification', `of ${textOf(about)}, which is not due`);
-    else if (about.version !== notice.version) {
+    else if (about.version !== notice.version)
       find('wrong notification', `of ${textOf(about)} with version ${about.version} instead of ${notice.version}`);
-    } else if (about.isNew !== notice.isNew && !isStruck) {
+    else if (about.isNew !== notice.isNew && !isStruck)
       find('wrong notification', `of ${textOf(about)} as ${about.isNew ? 'new' : 'known'}, which it was not`);
-    }
   }
   const kinds = [...grouped(seen, ({ about }) => textOf(about)).values()];
   for (const same of kinds) oneId(same, 'wrong notification', find);

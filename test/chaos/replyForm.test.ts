@@ -105,17 +105,15 @@ describe('The form of', () => {
       const flaws = (seen: Seen) => flawsOf(seen, message, { ...calm, ...circumstances });
       expect(flaws(right)).toEqual([]);
       const body: Record<string, unknown> = JSON.parse(right.body.toString());
-      for (const name of Object.keys(right.properties)) {
+      for (const name of Object.keys(right.properties))
         expect(flaws({ ...right, properties: { ...right.properties, [name]: 'another' } })).not.toEqual([]);
-      }
       for (const name of Object.keys(body)) {
         if (name === 'code') continue; // which one is due is not a matter of form
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: 4711 })) })).not.toEqual([]);
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: undefined })) })).not.toEqual([]);
       }
-      for (const name of Object.keys(right.system)) {
+      for (const name of Object.keys(right.system))
         expect(flaws({ ...right, system: { ...right.system, [name]: 'another' } })).not.toEqual([]);
-      }
       expect(flaws({ ...right, properties: { ...right.properties, more: '1' } })).not.toEqual([]);
       expect(flaws({ ...right, deviceId: 'd-2' })).not.toEqual([]);
     },

@@ -28,14 +28,13 @@ const undecoded: readonly Buffer[] = [
 ];
 
 /** What devices send: registrations and updates, types, references, identities, questions, mistakes, and bodies that are no data. */
-export function createWorkload(random: Random, devices: number): Sender[] {
-  return Array.from({ length: devices }, (_, index) => {
+export const createWorkload = (random: Random, devices: number): Sender[] =>
+  Array.from({ length: devices }, (_, index) => {
     const floods = index % floodingOne === floodingOne - 1;
     const deviceId = `device-${index}`;
     const messages = messagesOf(deviceId, floods, random);
     return { deviceId, messages, atOnce: floods ? messages.length : inARound };
   });
-}
 
 function messagesOf(deviceId: string, floods: boolean, random: Random): Message[] {
   const count = floods ? 3 * messagesEach : messagesEach;

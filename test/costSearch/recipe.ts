@@ -140,9 +140,8 @@ function spliced(unit: string, { pick, between }: Random): string {
 }
 
 /** The text of the repetitions alone. */
-export function fillingOf({ open, unit, close, size }: Recipe): string {
-  return open + unit.repeat(Math.max(1, Math.floor(size / Math.max(1, Buffer.byteLength(unit))))) + close;
-}
+export const fillingOf = ({ open, unit, close, size }: Recipe): string =>
+  open + unit.repeat(Math.max(1, Math.floor(size / Math.max(1, Buffer.byteLength(unit))))) + close;
 
 function bodyOf(recipe: Recipe): string {
   const filling = fillingOf(recipe);

@@ -17,9 +17,7 @@ const known = ['apiVersion', 'kind', 'resources', 'components', 'patches'];
  * merged. A test compares the two.
  * @throws Error at anything else
  */
-export function build(folder: string): readonly Resource[] {
-  return apply(folder, []);
-}
+export const build = (folder: string): readonly Resource[] => apply(folder, []);
 
 function apply(folder: string, given: readonly Resource[]): readonly Resource[] {
   const [kustomization = {}] = documents(join(folder, 'kustomization.yaml'));

@@ -88,9 +88,8 @@ describe('acknowledgements', () => {
       'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
       async ({ ack, request, delivery = '', ...said }) => {
         for (const generation of ['V2', 'V1'] as const) {
-          for (const outcome of deliveries[delivery] ?? []) {
+          for (const outcome of deliveries[delivery] ?? [])
             expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
-          }
         }
       },
     );

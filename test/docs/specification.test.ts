@@ -80,13 +80,12 @@ describe('decisions', () => {
   });
 
   /** Files that may cite a decision, without dependencies and what is built. */
-  function citingFiles(folder: string): string[] {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+  const citingFiles = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return /^(node_modules|dist|measurements)$/.test(entry.name) ? [] : citingFiles(path);
       return /\.(ts|js|mjs|md|jsonc?|ya?ml|example)$/.test(entry.name) ? [path] : [];
     });
-  }
 
   /** An id in a sentence, a comment or a link; not one in quotes, which is a value. */
   const citation = new RegExp(`(?<![\\w#$.'"/-])[${letters}]\\d+(?![\\w'"\`-])`, 'g');

@@ -9,9 +9,7 @@ import { type StorageAccount, storageAccount } from '../support/storageAccount.t
 import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 let storage: StorageAccount;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
+beforeAll(async () => (storage = await storageAccount()));
 
 const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
 const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');

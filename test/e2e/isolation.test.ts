@@ -48,9 +48,7 @@ beforeAll(async () => {
   secrets.push(principalId);
   victim = { deviceId, objectId, childId, serial: 'zqserial', typeId: 'zqtype', principalId, names };
 });
-afterAll(async () => {
-  await Promise.all([...devices.values()].map((device) => device.close()));
-});
+afterAll(async () => void (await Promise.all([...devices.values()].map((device) => device.close()))));
 
 describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
   it.each(catalogue)(

@@ -18,9 +18,7 @@ const printer: Printer = { ...silent, line: (text = '') => void shown.push(text)
 
 describe('the demonstration of remote methods', () => {
   let invoked: InvocationResult[];
-  beforeAll(async () => {
-    invoked = await demonstrateMethods(sandbox, { printer });
-  });
+  beforeAll(async () => (invoked = await demonstrateMethods(sandbox, { printer })));
 
   it('shows success and every class of refusal', () => {
     const statuses = new Set(invoked.map(({ exchange }) => exchange.status));

@@ -93,9 +93,8 @@ describe('/metrics', () => {
     const { partitions } = sandbox.hub;
     has('device_messaging_sessions_begun_total').toBe(partitions.length);
     has('device_messaging_partitions', { device_messaging_state: 'reading' }).toBe(partitions.length);
-    for (const { id } of partitions) {
+    for (const { id } of partitions)
       has('device_messaging_partition_behind_duration', { messaging_destination_partition_id: String(id) }).toBe(0);
-    }
   });
 
   it('has the replies that a device does not fetch, dropped by their reason', () => {
@@ -123,9 +122,8 @@ describe('/metrics', () => {
     const failed = { device_messaging_message: 'model.update', error_type: 'device' };
     has('messaging_process_duration_count', failed).toBe(updates);
     has('device_messaging_backend_retries_total', backend).toBeGreaterThan(0);
-    for (const name of ['backend_out', 'partition_oldest_duration']) {
+    for (const name of ['backend_out', 'partition_oldest_duration'])
       expect([name, valueIn(after, `device_messaging_${name}`)]).toEqual([name, 0]);
-    }
     for (const place of ['work', 'memory', 'replies']) {
       const labels = { device_messaging_place: place };
       expect([place, valueIn(after, 'device_messaging_held_messages', labels)]).toEqual([place, 0]);

@@ -20,9 +20,7 @@ const sandbox = sandboxForAll({ service: false });
 const device = deviceForAll(sandbox);
 let collector: Collector;
 let logged = 0;
-beforeAll(async () => {
-  collector = await startCollector();
-});
+beforeAll(async () => (collector = await startCollector()));
 afterAll(() => collector?.close());
 
 /** Runs the service with these variables; returns the lines of its log. */
@@ -165,9 +163,8 @@ describe('a service with traces', () => {
     const { environment } = sandbox.state.service;
     const keys = Object.values(environment).flatMap((value) => /SharedAccessKey=([^;]+)/.exec(value)?.[1] ?? []);
     expect(keys.length).toBeGreaterThan(0);
-    for (const secret of ['s3cret', 'publicKey', 'Bearer', 'c0llector', sandbox.backends.token.clientSecret, ...keys]) {
+    for (const secret of ['s3cret', 'publicKey', 'Bearer', 'c0llector', sandbox.backends.token.clientSecret, ...keys])
       expect(received).not.toContain(secret);
-    }
     for (const { headers } of collector.requests) {
       expect(headers).toMatchObject({ 'api-key': 'c0llector-key' });
       expect(headers).not.toHaveProperty('authorization');

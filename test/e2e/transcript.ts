@@ -19,9 +19,8 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   const { principals, objects } = sandbox.backends.world;
   for (const { id, path } of principals.list()) names.give(id, `<identity ${path}>`);
   for (const { objectId, name = '' } of objects.list()) names.give(objectId, `<object ${name}>`);
-  for (const chosen of JSON.stringify(story.exchanges).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []) {
+  for (const chosen of JSON.stringify(story.exchanges).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [])
     names.give(chosen, chosen);
-  }
 
   const devices = new Map<string, Device>();
   const parts = [`# ${story.message}\n`];

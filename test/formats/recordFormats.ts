@@ -70,8 +70,8 @@ async function blobs(): Promise<RecordedBlob[]> {
 }
 
 /** Two builds that work side by side must derive the same ids, or a repeat would leave a second trace. */
-export function ids(): RecordedIds {
-  return Object.fromEntries(
+export const ids = (): RecordedIds =>
+  Object.fromEntries(
     letters.flatMap(({ event, deviceId }) => {
       const id = eventId(event, origin, deviceId);
       return [
@@ -80,7 +80,6 @@ export function ids(): RecordedIds {
       ];
     }),
   );
-}
 
 /** The hub emulator with `persist`. */
 async function hubOnDisk(directory: string): Promise<void> {

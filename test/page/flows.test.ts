@@ -7,15 +7,14 @@ import { lanesOf, stepsOf } from '../../page/src/flow/steps.ts';
 const begun = Date.parse('2026-01-02T03:04:05.000Z');
 
 /** Entries of a journal, each with its milliseconds after the first. */
-function journal(...all: readonly (readonly [atMs: number, entry: Partial<Entry> & { kind: string }])[]): Entry[] {
-  return all.map(([atMs, entry], index) => ({
+const journal = (...all: readonly (readonly [atMs: number, entry: Partial<Entry> & { kind: string }])[]): Entry[] =>
+  all.map(([atMs, entry], index) => ({
     position: index + 1,
     time: new Date(begun + atMs).toISOString(),
     deviceId: 'd1',
     correlationId: 'c1',
     ...entry,
   }));
-}
 
 const action = { msgType: 'action', action: 'model.create', version: '2' };
 const properties = { ...action, correlationId: 'c1', ack: 'all', owner: "it's" };

@@ -15,9 +15,7 @@ const commands = (name: string): string[] =>
 
 describe('the page about remote methods in the sandbox', () => {
   let backends: Backends;
-  beforeAll(async () => {
-    backends = await startBackends({ seed: true });
-  });
+  beforeAll(async () => (backends = await startBackends({ seed: true })));
   afterAll(() => backends.close());
 
   it.each(commands('device'))('has a command for a device that works: %s', (line) =>

@@ -13,9 +13,8 @@ beforeAll(() => {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
   });
-  for (const file of listed.split('\0').filter((file) => file !== '' && existsSync(file))) {
+  for (const file of listed.split('\0').filter((file) => file !== '' && existsSync(file)))
     cpSync(file, join(copy, file));
-  }
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
 });
 
@@ -93,9 +92,8 @@ describe('npm run new-message', () => {
     await succeeds(node, 'node_modules/typescript/bin/tsc', '--singleThreaded'); // several threads check what they share several times
     await succeeds(node, ...vitest, ...concerned);
     await succeeds(node, ...vitest, alone);
-    for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml']) {
+    for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml'])
       expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
-    }
   });
 
   it('overwrites nothing', async () =>

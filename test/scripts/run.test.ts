@@ -8,9 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 let project: string;
 beforeEach(() => {
   project = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
-  for (const name of ['scripts/run.js', 'scripts/run', 'package.json']) {
+  for (const name of ['scripts/run.js', 'scripts/run', 'package.json'])
     cpSync(name, join(project, name), { recursive: true });
-  }
   symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
 });
 afterEach(() => rmSync(project, { recursive: true }));
@@ -92,9 +91,8 @@ describe('node scripts/run.js', () => {
     write('app/main.ts', 'console.log(import.meta.dirname);');
     run(project, join(project, 'app/main.ts'));
     const copy = join(project, 'copy');
-    for (const name of readdirSync(project)) {
+    for (const name of readdirSync(project))
       cpSync(join(project, name), join(copy, name), { recursive: true, preserveTimestamps: true });
-    }
     expect(run(copy, join(copy, 'app/main.ts')).stdout).toBe(`${join(copy, 'app')}\n`);
   });
 

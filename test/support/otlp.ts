@@ -122,12 +122,11 @@ const spansRequest = z.strictObject({
 });
 
 /** The spans of a request to `/v1/traces`. @throws Error when it is not one */
-export function spansIn(body: unknown): CollectedSpan[] {
-  return spansRequest.parse(body).resourceSpans.flatMap((group) => {
+export const spansIn = (body: unknown): CollectedSpan[] =>
+  spansRequest.parse(body).resourceSpans.flatMap((group) => {
     const program = valuesOf(group.resource.attributes);
     return group.scopeSpans.flatMap(({ spans }) => spans.map((one) => collected(one, program)));
   });
-}
 
 const collected = (one: z.infer<typeof span>, program: Values): CollectedSpan => ({
   ...{ name: one.name, kind: kinds[one.kind] ?? 'unspecified', traceId: one.traceId, spanId: one.spanId },

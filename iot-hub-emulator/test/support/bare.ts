@@ -82,15 +82,14 @@ export const toDevice = (deviceId: string, body = 'x'): Message => ({
 const outcomes = ['accepted', 'released', 'rejected', 'modified'];
 
 /** How the hub settles the next delivery on this link; rejections with their condition. */
-export function nextOutcome(sender: Sender): Promise<string> {
-  return new Promise((resolve) => {
+export const nextOutcome = (sender: Sender): Promise<string> =>
+  new Promise((resolve) => {
     for (const outcome of outcomes)
       sender.once(outcome, ({ delivery }: EventContext) => {
         const state = delivery?.remote_state as { error?: { condition?: string } } | undefined;
         resolve(state?.error?.condition ?? outcome);
       });
   });
-}
 
 /** Send and wait; answers as `nextOutcome` does. */
 export async function outcomeOf(sender: Sender, message: Message | Buffer, format?: number): Promise<string> {

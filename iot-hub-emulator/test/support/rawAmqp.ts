@@ -33,9 +33,8 @@ export const compound = (code: number, count: number, ...items: Uint8Array[]): B
 /** So many lists in each other. */
 export function nestedLists(levels: number): Buffer {
   const bytes = Buffer.alloc(9 * levels + 1);
-  for (let level = 0; level < levels; level += 1) {
+  for (let level = 0; level < levels; level += 1)
     bytes.set([0xd0, ...uint32(bytes.length - 9 * level - 5), ...uint32(1)], 9 * level);
-  }
   bytes[9 * levels] = 0x45;
   return bytes;
 }

@@ -41,8 +41,8 @@ function bodyOf({ kind, device, nth, isSmall }: Numbered): string {
 }
 
 /** One AMQP message, as the hub keeps it. */
-export function encodeEvent(message: Numbered, place: EventPosition): Buffer {
-  return rhea.message.encode({
+export const encodeEvent = (message: Numbered, place: EventPosition): Buffer =>
+  rhea.message.encode({
     message_annotations: {
       'x-opt-sequence-number': place.sequenceNumber,
       'x-opt-offset': String(place.offset),
@@ -53,7 +53,6 @@ export function encodeEvent(message: Numbered, place: EventPosition): Buffer {
     application_properties: propertiesOf(message),
     body: rhea.message.data_section(Buffer.from(bodyOf(message))),
   });
-}
 
 function propertiesOf(message: Numbered): Record<string, string> {
   if (message.kind === 'telemetry') return { sensor: 'boiler', unit: 'C' };

@@ -93,9 +93,8 @@ export const methods: Workload = {
         progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
         const spent = { 'front door': 0, bare: 0 };
         for (let turn = 0; turn < turns; turn += 1) {
-          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse()) {
+          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse())
             spent[name] += await stage.cpuOfCalls(program, callsOf(name, quick));
-          }
         }
         if (round > 0) for (const [name] of programs) cpu[name].push(spent[name] / (turns * callsOf(name, quick)));
       }

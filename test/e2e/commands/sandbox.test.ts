@@ -37,9 +37,8 @@ describe('npm run sandbox', () => {
     for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
     const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
     const { hub, backends, service } = state;
-    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage]) {
+    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage])
       await expect(fetch(url)).rejects.toThrow();
-    }
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
 
@@ -69,9 +68,8 @@ describe('npm run sandbox', () => {
     await expect.poll(async () => (await readState(directory))?.pid, { timeout: 200_000 }).toBe(pid);
     expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
     expect((await readState(directory))?.methods?.pid).toBeUndefined();
-    for (const file of ['state.json', 'service.env', 'methods.env']) {
+    for (const file of ['state.json', 'service.env', 'methods.env'])
       expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
-    }
     expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(await readState(directory)).toBeUndefined();
   });

@@ -87,8 +87,7 @@ describe('The admin port answers:', () => {
   });
 
   it('No request without the token', async () => {
-    for (const path of ['/', '/settings', '/devices', '/tap?device=stuck']) {
+    for (const path of ['/', '/settings', '/devices', '/tap?device=stuck'])
       expect((await fetch(sandbox.state.service.adminUrl + path)).status).toBe(401);
-    }
   });
 });

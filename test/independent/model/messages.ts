@@ -473,6 +473,5 @@ function checkAck({ ack = '' }: Texts, code: string): void {
 }
 
 /** P1, C5 */
-function isWanted({ ack = '' }: Texts, success: boolean): boolean {
-  return ['all', success ? 'positive' : 'negative'].includes(ackOf(ack) ?? 'all');
-}
+const isWanted = ({ ack = '' }: Texts, success: boolean): boolean =>
+  ['all', success ? 'positive' : 'negative'].includes(ackOf(ack) ?? 'all');

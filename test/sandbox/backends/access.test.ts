@@ -127,9 +127,7 @@ const form = (fields: Record<string, string>) => new URLSearchParams(fields).toS
 const inForm = form({ ...grant, client_id: client.clientId, client_secret: client.clientSecret });
 const inHeader = `Basic ${Buffer.from(`service:${encodeURIComponent(client.clientSecret)}`).toString('base64')}`;
 
-function issued(body: string | undefined): string {
-  return `Bearer ${JSON.parse(body ?? '').access_token}`;
-}
+const issued = (body: string | undefined): string => `Bearer ${JSON.parse(body ?? '').access_token}`;
 
 describe('tokens', () => {
   it('are issued to the client, with credentials in the form or in the header', () => {
@@ -178,9 +176,7 @@ describe('tokens', () => {
 
 describe('the token endpoint', () => {
   let test: TestBackends;
-  beforeAll(async () => {
-    test = await startTestBackends({ tokenLifetimeSeconds: 120 });
-  });
+  beforeAll(async () => (test = await startTestBackends({ tokenLifetimeSeconds: 120 })));
   afterAll(() => test.close());
 
   const read = (token: string) =>

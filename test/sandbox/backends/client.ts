@@ -70,8 +70,9 @@ export async function startTestBackends(options: BackendsOptions = {}) {
   const backends = await startBackends({ seed: true, ...options });
   const token = await fetchToken(backends);
 
-  function sender(backend: Backend, deviceId: string): Send {
-    return async (method, path, body, { headers = {}, described = true } = {}) => {
+  const sender =
+    (backend: Backend, deviceId: string): Send =>
+    async (method, path, body, { headers = {}, described = true } = {}) => {
       const requestHeaders = {
         authorization: `Bearer ${token}`,
         'x-svc-device-id': encodeURIComponent(deviceId),
@@ -85,7 +86,6 @@ export async function startTestBackends(options: BackendsOptions = {}) {
       if (faults.length > 0) throw new Error(`${method} ${path} → ${status} breaks its contract: ${faults.join('; ')}`);
       return reply;
     };
-  }
 
   return {
     backends,

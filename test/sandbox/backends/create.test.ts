@@ -3,9 +3,7 @@ import { guid, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
 let atFirst = 0;
-beforeEach(() => {
-  atFirst = test.backends.world.objects.count;
-});
+beforeEach(() => (atFirst = test.backends.world.objects.count));
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } };
 const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
@@ -34,9 +32,8 @@ describe('creating an object model', () => {
     const typeOf = async (type: string, serial: string) =>
       ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
     const properties = { serial: { dataType: 'string' } };
-    for (const version of ['1.2.0', '1.10.0', '2.0.0']) {
+    for (const version of ['1.2.0', '1.10.0', '2.0.0'])
       await test.admin('POST', '/types', { typeId: 'fan', version, properties });
-    }
     expect(await typeOf('fan', 'a')).toBe('fan@2.0.0');
     expect(await typeOf('fan@1', 'b')).toBe('fan@1.10.0');
     expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');

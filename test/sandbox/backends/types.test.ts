@@ -22,9 +22,8 @@ describe('reading types', () => {
     expect((await read('pump/versions/7')).status).toBe(404);
     expect((await read('pump/versions/1.0.1')).status).toBe(404);
     expect((await test.as('pump-1').tr('GET', '/modelDefinitions/svc.other/types/pump')).status).toBe(404);
-    for (const version of ['latest', '1.0', '01', '-1', '1.0.0.0', '%2e%2e']) {
+    for (const version of ['latest', '1.0', '01', '-1', '1.0.0.0', '%2e%2e'])
       expect((await read(`pump/versions/${version}`)).status).toBe(400);
-    }
   });
 
   it('shows the unique properties of a type, including those of its base types {S5.3}', async () => {
