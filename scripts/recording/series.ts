@@ -1,7 +1,7 @@
 import type { Sample } from '../../test/support/prom.ts';
 import type { Alert } from '../alerts/alert.ts';
 import { alerts } from '../alertTables.ts';
-import { dashboards } from '../dashboards.ts';
+import { dashboards } from './dashboards.ts';
 
 /** What a program’s `/metrics` said, scrape after scrape; undefined when it did not answer. */
 export type Scrapes = readonly (readonly Sample[] | undefined)[];
@@ -19,7 +19,7 @@ export function askedOf(fires: readonly string[], others: readonly string[] = []
   const panels = fires.length === 0 ? dashboards.flatMap((dashboard) => dashboard.panels) : [];
   const expressions = [
     ...wanted.map(({ metric = '' }) => metric),
-    ...panels.flatMap(({ queries }) => queries.map(([, expression]) => expression)),
+    ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
   ];
   return new Set([...others, ...(expressions.join(' ').match(/\w+/g) ?? [])]);
 }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dashboards } from '../../scripts/dashboards.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
+import { dashboards } from '../../scripts/recording/dashboards.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
@@ -122,15 +122,15 @@ describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian pac
     async (recording) => {
       expect(episodes).toHaveProperty([recording]);
       const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
-      const expressions = asked.flatMap(({ queries }) => queries.map(([, expression]) => expression));
+      const expressions = asked.flatMap(({ targets }) => targets.map(({ expr }) => expr));
       const { scrapes } = readRecording(recording);
       const answers = await ask(recording, expressions, [scrapes - 1]);
-      for (const { title, queries } of asked)
-        for (const [legend, expression] of queries) {
-          const samples = answers.find((one) => one.expression === expression)?.samples;
-          expect(samples, `${title}: ${expression}`).toBeDefined();
+      for (const { title, targets } of asked)
+        for (const { legendFormat, expr } of targets) {
+          const samples = answers.find(({ expression }) => expression === expr)?.samples;
+          expect(samples, `${title}: ${expr}`).toBeDefined();
           const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
-          const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+          const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
           // The kind of an error is absent while there is none.
           expect(
             named.filter((label) => !known.includes(label) && label !== 'error_type'),
