@@ -12,7 +12,7 @@ import { target as anyTarget, guid, integer, modelId, path, target, text, typeRe
 import type { Notification } from '../src/protocol/reply.ts';
 import { type FailureCode, resultCodes } from '../src/protocol/vocabulary.ts';
 import { messageLimits } from '../src/settings/constants.ts';
-import { contractPage } from './contractPage.ts';
+import { contractPage } from './writtenPart.ts';
 
 /** `informationModel` → `information-model`, the name of its OpenAPI document */
 const documentOf = (name: BackendName): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -15,9 +15,8 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventProducer, listenInTest } from './support/eventClients.ts';
+import { eventProducer, listenInTest, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 

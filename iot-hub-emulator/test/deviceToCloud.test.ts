@@ -15,8 +15,8 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 let client: device.Client;
 let listening: Listening;

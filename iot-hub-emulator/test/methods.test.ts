@@ -4,8 +4,8 @@ import type iothub from 'azure-iothub';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, publishPacket, type RawDevice } from './support/device.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // Direct methods as the official service client meets them.
 

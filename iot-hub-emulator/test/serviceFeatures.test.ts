@@ -13,8 +13,8 @@ import type { Hub } from '../src/hub.ts';
 import { bounds } from '../src/limits/bounds.ts';
 import { agentOf, deviceClient, nameOfError, serviceClient, serviceMessage, withSettings } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // What the official service client can do besides sending.
 

@@ -8,9 +8,8 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
 import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
-import { goodScrapes } from './episode.ts';
-import { createScraper } from './scraper.ts';
-import type { Scrapes } from './series.ts';
+import { createScraper, type Scrapes } from './series.ts';
+import { goodScrapes } from './stage.ts';
 
 /** A good time of an edge proxy, and a trouble that one or more of its alerts are for. */
 export interface EdgeEpisode {

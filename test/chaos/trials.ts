@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attemptsAt } from './attempts.ts';
 import { buildApart } from './build.ts';
 import type { Finding } from './checker.ts';
 import type { DoneList } from './doneList.ts';
@@ -170,3 +169,15 @@ async function inGrounds<Item>(
     }),
   );
 }
+
+export interface Attempt {
+  readonly seed: number;
+  /** Names of the misfortunes that happen instead of those of the seed. */
+  readonly only?: readonly string[];
+}
+
+/** What is said to show the sabotage, in two seeds, which is much shorter, and then all the seeds as they are. */
+export const attemptsAt = ({ showsIn }: Pick<Sabotage, 'showsIn'>, seeds: readonly number[]): Attempt[] => [
+  ...seeds.slice(0, 2).map((seed) => ({ seed, only: showsIn })),
+  ...seeds.map((seed) => ({ seed })),
+];

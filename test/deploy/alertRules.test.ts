@@ -3,11 +3,10 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { anchorOf } from '../../scripts/decisions.ts';
-import { dashboards } from '../../scripts/recording/dashboards.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
-import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
-import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
+import { dashboards, readRecording, recordingFile, recordingFolder } from '../../scripts/recording/series.ts';
+import { goodScrapes } from '../../scripts/recording/stage.ts';
 import { documents } from './kustomize.ts';
 import { ask, isSkipped, promtool } from './promtool.ts';
 

@@ -68,3 +68,10 @@ function merged(into: unknown, from: unknown): unknown {
 
 export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The ways to deploy, each of which somebody applies as it is. */
+export const overlays = [
+  'deploy/kubernetes/overlays/front-door',
+  'deploy/kubernetes/overlays/with-identity',
+  'deploy/kubernetes/overlays/with-keys',
+] as const;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { readDockerfile } from '../../scripts/image/followDockerfile.ts';
 import type { Resource, Tree } from './kustomize.ts';
 
 /** What Kubernetes and the image tell a program, of a deployment's one container. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { readRecording } from '../../scripts/recording/recordings.ts';
+import { readRecording } from '../../scripts/recording/series.ts';
 
 const hasPromtool = (() => {
   try {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { restartCode, serviceCommand } from '../../sandbox/service/process.ts';
-import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun } from '../../scripts/image/dockerRun.ts';
+import { joinLines, readDockerfile } from '../../scripts/image/followDockerfile.ts';
 import { readEnvFile, settingDocs } from '../../src/settings/config.ts';
 
 const readme = readFileSync('README.md', 'utf8');

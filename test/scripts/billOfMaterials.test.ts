@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { bundledPackages } from '../../scripts/build/bundledPackages.js';
-import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { readDockerfile } from '../../scripts/image/followDockerfile.ts';
 
 interface Component {
   readonly group?: string;
