@@ -17,9 +17,7 @@ import { contractPage } from './writtenPart.ts';
 /** `informationModel` → `information-model`, the name of its OpenAPI document */
 const documentOf = (name: BackendName): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-interface Content {
-  readonly content: { readonly 'application/json': { readonly schema: Schema } };
-}
+type Content = Readonly<{ content: { readonly 'application/json': { readonly schema: Schema } } }>;
 
 interface Operation {
   readonly operationId?: string;

@@ -13,11 +13,7 @@ export const required = [
   ...['BACKENDS_TOKEN', 'BACKENDS_TOKEN_URL', 'BACKENDS_CLIENT_ID', 'BACKENDS_CLIENT_SECRET'],
 ];
 
-interface Section {
-  readonly title: string;
-  readonly about: string;
-  readonly groups: readonly (keyof typeof everySetting)[];
-}
+type Section = Readonly<{ title: string; about: string; groups: readonly (keyof typeof everySetting)[] }>;
 
 const sections: readonly Section[] = [
   {

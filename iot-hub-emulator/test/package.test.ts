@@ -134,7 +134,7 @@ function installedIn(project: string): Installed[] {
 }
 
 /** A registry of the packages that are installed here: npm installs from it without any network. */
-export async function serveInstalled(project: string): Promise<{ url: string; close(): void }> {
+async function serveInstalled(project: string): Promise<{ url: string; close(): void }> {
   const installed = installedIn(project);
   let url = '';
   const document = (name: string) => {

@@ -42,11 +42,7 @@ export async function serviceAt(otherwise: readonly Way[], waitMs: number, signa
 
 const restartedBefore = 'model.update';
 
-interface Observation {
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  readonly restarts: boolean;
-}
+type Observation = Readonly<{ waitMs: number; signal: AbortSignal; restarts: boolean }>;
 
 async function nineMessages(sandbox: Sandbox, { waitMs, signal, restarts }: Observation): Promise<readonly string[]> {
   const run = `run-${randomBytes(4).toString('hex')}`;

@@ -19,11 +19,7 @@ export interface Image {
   healthCheck: string[];
 }
 
-interface Stage {
-  root: string;
-  workdir: string;
-  environment: Record<string, string>;
-}
+type Stage = { root: string; workdir: string; environment: Record<string, string> };
 
 interface Following {
   /** Node.js of the base image. */
@@ -140,10 +136,7 @@ function cleanEnvironment(node: string): Record<string, string> {
   return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(':') };
 }
 
-export interface Instruction {
-  readonly verb: string;
-  readonly argument: string;
-}
+export type Instruction = Readonly<{ verb: string; argument: string }>;
 
 /** One instruction a line: comments dropped, continued lines joined. */
 export const readDockerfile = (text: string): Instruction[] =>

@@ -8,10 +8,7 @@ import { alerts } from '../alertTables.ts';
 export type Scrapes = readonly (readonly Sample[] | undefined)[];
 
 /** Series as `promtool test rules` takes them. */
-export interface InputSeries {
-  readonly series: string;
-  readonly values: string;
-}
+export type InputSeries = Readonly<{ series: string; values: string }>;
 
 /** Metrics that these alerts read, and others; those of all alerts and dashboards where no alert is to fire. */
 export function askedOf(fires: readonly string[], others: readonly string[] = []): ReadonlySet<string> {
@@ -113,10 +110,7 @@ export const recordingFolder = 'test/deploy/fixtures';
 
 export const recordingFile = (name: string): string => `${recordingFolder}/${name.replaceAll(' ', '-')}.txt`;
 
-export interface Recording {
-  readonly scrapes: number;
-  readonly series: readonly InputSeries[];
-}
+export type Recording = Readonly<{ scrapes: number; series: readonly InputSeries[] }>;
 
 /** A line with the number of scrapes, then one for each course of values: the series that have it, and it behind a tab. */
 export function print({ scrapes, series }: Recording): string {

@@ -2,10 +2,7 @@ import { figure, type Interval, markdown, number, pairedRatio } from './figures.
 import type { Context, Measures, Opener, Subject, Workload } from './workloads/workload.ts';
 
 /** The folders of two checkouts that are built. */
-export interface Builds {
-  readonly here: string;
-  readonly there: string;
-}
+export type Builds = Readonly<{ here: string; there: string }>;
 type Side = keyof Builds;
 
 /** What one measure was of both builds, round by round. */

@@ -91,10 +91,7 @@ export const repeatsIn = (handled: readonly Handled[]): number =>
   handled.length - new Set(handled.map(({ id }) => id)).size;
 
 /** A message whose trace comes after that of one which was sent later. */
-export interface Inversion {
-  readonly id: string;
-  readonly after: string;
-}
+export type Inversion = Readonly<{ id: string; after: string }>;
 
 /** What comes first for a message must not come after what came first for a later one of the same device (G2). */
 export function inversions(sent: readonly Sent[], events: readonly { readonly id: string }[]): Inversion[] {

@@ -144,10 +144,7 @@ async function runIn(
 }
 
 /** What one run after the other uses, and never two at once. */
-interface Ground {
-  readonly storage: Storage;
-  readonly hubDirectory: string;
-}
+type Ground = Readonly<{ storage: Storage; hubDirectory: string }>;
 
 /** Does the work for each item, for so many at once as are asked for. */
 async function inGrounds<Item>(

@@ -4,11 +4,7 @@ import type { Random } from './random.ts';
 import { type Draft, type Message, sealed } from './sealed.ts';
 
 /** A device, what it sends in which order, and how many of these at once. */
-export interface Sender {
-  readonly deviceId: string;
-  readonly messages: readonly Message[];
-  readonly atOnce: number;
-}
+export type Sender = Readonly<{ deviceId: string; messages: readonly Message[]; atOnce: number }>;
 
 /** Identities that are connected through each device in the beginning. */
 export const connected = ['module-0', 'module-1', 'module-2'];

@@ -51,10 +51,7 @@ interface Costs {
 }
 
 /** How sure a measurement is to be. */
-interface Patience {
-  readonly rounds: number;
-  readonly microseconds: number;
-}
+type Patience = Readonly<{ rounds: number; microseconds: number }>;
 
 export const quick: Patience = { rounds: 3, microseconds: 2_000 };
 export const sure: Patience = { rounds: 15, microseconds: 15_000 };
@@ -130,11 +127,7 @@ export function createCosts(): Costs {
 }
 
 /** Bytes of one call. */
-interface Exchange {
-  readonly sent: number;
-  readonly answered: number;
-  readonly isRefusal: boolean;
-}
+type Exchange = Readonly<{ sent: number; answered: number; isRefusal: boolean }>;
 
 /** What backends answer, made of what the recipe says that they have stored. Each answer is made once. */
 export function answersOf(recipe: Recipe): (config: InternalAxiosRequestConfig) => readonly [number, Buffer] {

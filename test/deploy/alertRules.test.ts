@@ -12,14 +12,8 @@ import { ask, isSkipped, promtool } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-interface Rules {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
-}
+type Rule = Readonly<{ alert: string; expr: string; annotations: Readonly<Record<string, string>> }>;
+type Rules = Readonly<{ groups: readonly { readonly rules: readonly Rule[] }[] }>;
 const rulesIn = (file: string) => (parse(readFileSync(file, 'utf8')) as Rules).groups.flatMap(({ rules }) => rules);
 const files = ['deploy/monitoring/alerts.yaml', 'deploy/monitoring/edge-alerts.yaml'] as const;
 const [rulesOfServer, rulesOfEdge] = files;

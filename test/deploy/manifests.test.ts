@@ -317,7 +317,7 @@ const orders: readonly (readonly [lower: string, upper: string])[] = [
  * What is wrong with a resource, in sentences: by the schema of its kind, by keys that the schema or a map does not have, and by
  * ranges.
  */
-export function flawsOf(resource: Resource): readonly string[] {
+function flawsOf(resource: Resource): readonly string[] {
   const { read, isMap, error } = validated(resource);
   const flaws = error === undefined ? [] : [error];
   for (const { path, key, value, within } of entriesOf(resource)) {
@@ -366,14 +366,9 @@ function validated(resource: Resource) {
 }
 
 /** A key at any level, with what it is in. */
-export interface Entry {
-  readonly path: string;
-  readonly key: string;
-  readonly value: unknown;
-  readonly within: Tree;
-}
+type Entry = Readonly<{ path: string; key: string; value: unknown; within: Tree }>;
 
-export function entriesOf(tree: unknown, path = ''): readonly Entry[] {
+function entriesOf(tree: unknown, path = ''): readonly Entry[] {
   if (Array.isArray(tree)) return tree.flatMap((item, index) => entriesOf(item, `${path}/${index}`));
   if (!isTree(tree)) return [];
   return Object.entries(tree).flatMap(([key, value]) => [

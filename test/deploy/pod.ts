@@ -36,10 +36,7 @@ interface Container {
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
 }
 
-interface PodTemplate {
-  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-  readonly spec: PodSpec;
-}
+type PodTemplate = Readonly<{ metadata: { readonly labels: Readonly<Record<string, string>> }; spec: PodSpec }>;
 
 interface PodSpec {
   readonly serviceAccountName: string;

@@ -181,7 +181,7 @@ it('a rolling update starts the new pod beside the old one, which hands over eve
 });
 
 /** What is around a pod, on this machine: a hub, backends and a storage account. */
-export interface Stage {
+interface Stage {
   /** What a Secret has, and the real values of addresses and names, by variable. */
   readonly known: Readonly<Record<string, string>>;
   readonly caFile: string;
@@ -192,7 +192,7 @@ export interface Stage {
 
 const consumerGroups = ['device-messaging'];
 
-export async function stageWithKeys(directory: string): Promise<Stage> {
+async function stageWithKeys(directory: string): Promise<Stage> {
   const journal = createJournal();
   const hub = await startHub({ journal, directory: join(directory, 'hub'), consumerGroups });
   const backends = await startBackends({ seed: true, journal });
@@ -220,7 +220,7 @@ const backendScopes: Readonly<Record<string, string>> = {
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 
 /** As a cluster with the webhook of Azure Workload Identity: it takes no key. */
-export async function stageWithIdentity(directory: string): Promise<Stage> {
+async function stageWithIdentity(directory: string): Promise<Stage> {
   const hubDirectory = join(directory, 'hub-with-identity');
   const principal = {
     clientId: '00000000-0000-0000-0000-000000000000',

@@ -7,10 +7,7 @@ import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('log-events.md');
 
-interface Event {
-  readonly levels: readonly string[];
-  readonly message: string;
-}
+type Event = Readonly<{ levels: readonly string[]; message: string }>;
 
 describe.each([
   ['event', 'src', 'src/observing/events.ts', events],

@@ -35,7 +35,7 @@ const backendNames = {
 };
 
 /** Has devices send a story, in the example world, and answers all that was said, as text. */
-export async function transcribe(story: Story, sandbox: Sandbox): Promise<string> {
+async function transcribe(story: Story, sandbox: Sandbox): Promise<string> {
   const names = createNames();
   const { principals, objects } = sandbox.backends.world;
   for (const { id, path } of principals.list()) names.give(id, `<identity ${path}>`);

@@ -15,11 +15,7 @@ import { appendEvent } from '../support/events.ts';
 import { crashRecord, group, letters, origin, place, positions, purposes, read, released, runs } from './contents.ts';
 
 /** A blob, as a fixture has it. */
-export interface RecordedBlob {
-  readonly name: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly content: string;
-}
+export type RecordedBlob = Readonly<{ name: string; metadata: Readonly<Record<string, string>>; content: string }>;
 
 export type RecordedIds = Readonly<Record<string, string>>;
 

@@ -250,10 +250,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
   };
 }
 
-interface ReceivedMessage {
-  readonly event: HubEvent;
-  readonly deviceId: string;
-}
+type ReceivedMessage = Readonly<{ event: HubEvent; deviceId: string }>;
 
 /** As `createReplies` makes it, over a link to this hub. */
 function senderOf(process: Process, hub: Hub) {

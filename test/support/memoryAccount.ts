@@ -7,18 +7,9 @@ type HttpClient = NonNullable<StoragePipelineOptions['httpClient']>;
 export type HttpRequest = Parameters<HttpClient['sendRequest']>[0];
 type HttpResponse = Awaited<ReturnType<HttpClient['sendRequest']>>;
 
-interface Blob {
-  readonly content: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly etag: string;
-  readonly modified: number;
-}
+type Blob = Readonly<{ content: string; labels: Readonly<Record<string, string>>; etag: string; modified: number }>;
 
-interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+type Answer = Readonly<{ status: number; headers?: Readonly<Record<string, string>>; body?: string }>;
 
 /** The access to an account that a function answers for: the storage's own client asks it, request for request. */
 export function accessTo(sendRequest: HttpClient['sendRequest']): AccountAccess {

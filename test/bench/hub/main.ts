@@ -14,11 +14,7 @@ import { answerParent } from '../processes/answerParent.ts';
 import { startChild } from '../processes/child.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
-export interface Usage {
-  cpu: number;
-  rss: number;
-  counters: Counters;
-}
+export type Usage = { cpu: number; rss: number; counters: Counters };
 
 /** A hub in a process of its own, to be put under load. */
 export interface HubUnderLoad extends HubUnderLoadDescription {

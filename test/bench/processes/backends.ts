@@ -32,10 +32,7 @@ const fault = (what: string) => {
   if (faults.length < 5) faults.push(what);
 };
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
+type Answer = Readonly<{ status: number; text: string }>;
 
 const notFound: Answer = {
   status: 404,

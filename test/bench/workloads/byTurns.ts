@@ -137,9 +137,7 @@ export const tracing: Workload = {
 /** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */
 
 /** Where it is. */
-export interface CollectorDescription {
-  readonly port: number;
-}
+export type CollectorDescription = Readonly<{ port: number }>;
 
 const spans: Record<string, number> = {};
 

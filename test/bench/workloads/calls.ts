@@ -265,10 +265,7 @@ export const http: Workload = {
 };
 
 /** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
-interface Walls {
-  readonly engine: number;
-  readonly pool: number;
-}
+type Walls = Readonly<{ engine: number; pool: number }>;
 
 const inFlights = [16, 100];
 const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });

@@ -56,11 +56,7 @@ const objectsOf = (answer: Answer | undefined) => linesOf(answer).map((line) => 
 
 type ShownDevice = Readonly<{ device: string; messages: number; waitsFor: string }>;
 
-interface ShownBackend {
-  readonly circuit: string;
-  readonly outage?: { readonly failure: string };
-  readonly oldestMs: number;
-}
+type ShownBackend = Readonly<{ circuit: string; outage?: { readonly failure: string }; oldestMs: number }>;
 
 type ShownPartition = Readonly<{ partition: string; behindSeconds: number | null; asOf: string }>;
 
@@ -98,7 +94,7 @@ function expectFigure(figure: number | null | undefined, ...known: Parameters<ty
   }
 }
 
-export const rightAnswers: Readonly<Record<string, Check>> = {
+const rightAnswers: Readonly<Record<string, Check>> = {
   'Why did a device get no answer at that time?'([own, outages, devices], situation, stage) {
     const lines = objectsOf(own);
     const code = codeOf(situation);

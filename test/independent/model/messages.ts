@@ -213,10 +213,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, Action>);
 
-interface Subject {
-  objectId?: Expected;
-  model?: Expected;
-}
+type Subject = { objectId?: Expected; model?: Expected };
 
 interface EventCard {
   readonly headers: (texts: Texts) => Readonly<Record<string, boolean>>;
