@@ -124,7 +124,7 @@ function message(what: string, { properties, body }: Pick<Reply, 'properties' | 
 
 /** A call of a backend, its bodies to the letter. */
 function words({ backend, method, path, body, status, answer, fault }: BackendCall, names: Names): string {
-  const asked = `${backendNames[backend].padEnd(17)}  ${method} ${path}${body === '' ? '' : `\n  > ${body}\n`}`;
+  const asked = `${backendNames[backend].padEnd(17)}  ${method} ${path}${body === '' ? '' : `  > ${body}\n`}`;
   const answered =
     fault && status === null ? 'nothing: the connection is cut after the effect' : `${status} ${answer ?? ''}`;
   return names.hide(`${asked}  < ${answered}`.trimEnd());
