@@ -114,7 +114,6 @@ named('relatedModels', relatedModels, {
 
 /** The application properties of requests and acknowledgements. */
 
-/** One of these texts, in upper or lower case. */
 function anyCase(texts: readonly string[]) {
   const patterns = texts.map((one) => one.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   return z.string().regex(new RegExp(`^(${patterns.join('|')})$`));
@@ -343,7 +342,6 @@ export function createSchemas() {
 
   return {
     components,
-    /** Names a schema; answers the reference to it. */
     name(name: string, schema: Schema): Schema {
       components[name] = schema;
       return reference(name);

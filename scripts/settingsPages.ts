@@ -82,7 +82,6 @@ Everything else is a constant, or derived ([D66](decisions.md#d66--what-is-a-set
 <!-- Written by \`npm run docs\` from the schema in src/settings. -->
 `;
 
-/** `docs/settings.md`: every setting, in sections. */
 export function settingsPage(): string {
   const [service, door] = [schema, methodsSchema].map((of) => settingDocs(of).map(({ env }) => env));
   const readBy = ({ env }: SettingDoc) =>

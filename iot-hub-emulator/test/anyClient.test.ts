@@ -312,7 +312,6 @@ describe('the official consumer for Python', () => {
     return { client, leave };
   }
 
-  /** Where the first frame of a kind begins. */
   function beginningOf(kind: string, frames: Buffer): number {
     let at = 0;
     while (at < frames.length && frames[at + 10] !== codes[kind]) at += frames.readUInt32BE(at);

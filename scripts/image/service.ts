@@ -16,7 +16,6 @@ export interface Stage {
   /** Of the service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly printer: Printer;
-  /** Aborts when the service hangs. */
   readonly signal: AbortSignal;
 }
 

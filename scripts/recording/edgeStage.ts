@@ -21,7 +21,6 @@ export interface EdgeEpisode {
   readonly everyMs?: number;
   /** Of the module press; default: it replies. */
   readonly answer?: (request: Received) => void;
-  /** Method and files of the invocations. */
   readonly invocation?: (server: FileServer) => object;
   trouble?(stage: EdgeStage): Promise<void> | void;
 }
@@ -33,7 +32,6 @@ export interface EdgeStage {
   /** Those of the broker, whose rights may be changed. */
   readonly users: Record<string, BrokerUser>;
   readonly module: TestModule;
-  /** The folder of the module’s files. */
   readonly files: string;
   readonly configurationFile: string;
   /** Kills the proxy, and starts it again. */

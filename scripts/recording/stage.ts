@@ -14,7 +14,6 @@ export interface Stage {
   readonly azurite: Azurite;
   /** The service; it runs unless the episode is one of the front door. */
   readonly instance: Instance;
-  /** Aborts when the recording is over. */
   readonly ended: AbortSignal;
 }
 
@@ -135,7 +134,6 @@ export interface Episode {
   readonly scrapes?: number;
   /** How many devices send; default 2. */
   readonly devices?: number;
-  /** Before the program starts. */
   before?(stage: Stage): Promise<void> | void;
   /** From the start to the end. */
   meanwhile?(stage: Stage): Promise<void>;

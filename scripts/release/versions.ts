@@ -9,7 +9,6 @@ const label = /(?<=^LABEL org\.opencontainers\.image\.version=).*$/m;
 /** A file, and what it would be with another version. */
 type Versioned = Readonly<{ file: string; text: string; next: string }>;
 
-/** Which files do not have this version. */
 export const otherVersions = (version: string): readonly string[] =>
   versioned(version).flatMap(({ file, text, next }) => (text === next ? [] : [file]));
 

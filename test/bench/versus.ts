@@ -40,7 +40,6 @@ export async function versus(
   return compared;
 }
 
-/** One round: the means of what was measured of each. */
 async function measureBoth(
   order: readonly Side[],
   builds: Builds,

@@ -25,7 +25,6 @@ const changes = {
   principalManager: ['PUT', 'DELETE'],
 } as const satisfies Readonly<Record<Backend, readonly string[]>>;
 
-/** The next calls of each backend go wrong. */
 const backendGoesWrong =
   (calls: number, how: (random: Random, backend: Backend) => Omit<BackendFault, 'backend' | 'times'>) =>
   async (stage: Stage, random: Random): Promise<Met> => {

@@ -87,7 +87,6 @@ export function createCosts(): Costs {
     await dispatch({ event, generation, deviceId, origin, redelivered: false }, forever);
   }
 
-  /** Of the message alone, in microseconds. */
   async function costOf(event: HubEvent, microseconds: number): Promise<number> {
     const began = process.cpuUsage();
     for (let times = 1; ; times += 1) {

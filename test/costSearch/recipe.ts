@@ -111,7 +111,6 @@ export function newRecipe({ pick, between }: Random): Recipe {
   };
 }
 
-/** The same recipe with one or two things changed. */
 export function changed(recipe: Recipe, random: Random): Recipe {
   const { pick, between } = random;
   const fresh = newRecipe(random);
@@ -164,7 +163,6 @@ function encoded(text: string, encoding: Recipe['encoding']): Buffer {
   return Buffer.from(form === 'quoted' ? `"${data.toString('base64')}"` : data.toString('base64'));
 }
 
-/** The message; undefined when no hub would take it. */
 export function eventOf(recipe: Recipe): HubEvent | undefined {
   const { message, encoding, properties: count, propertyText, propertySize } = recipe;
   const isV2 = !message.startsWith('Svc.');

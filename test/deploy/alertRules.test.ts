@@ -145,7 +145,6 @@ interface Scaled {
 const [object] = documents('deploy/kubernetes/scaling/scaled-object.yaml') as unknown as Scaled[];
 const { query = '', threshold = '' } = object?.spec.triggers[0]?.metadata ?? {};
 
-/** The one value of each minute. */
 async function valuesIn(recording: string): Promise<ReadonlyMap<number, number>> {
   const { scrapes } = readRecording(recording);
   const minutes = Array.from({ length: scrapes }, (_, index) => index);

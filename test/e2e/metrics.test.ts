@@ -68,7 +68,6 @@ async function served(): Promise<string> {
   return response.text();
 }
 
-/** Waits until the metrics have this value. */
 const untilIs = (value: number, name: string) => vi.waitFor(async () => expect(await current(name)).toBe(value), soon);
 
 const current = async (name: string, labels?: Labels) => sampleOf(parseMetrics(await served()), name, labels);

@@ -18,7 +18,6 @@ beforeAll(async () => {
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
 });
 
-/** The first block of this language that has the text. */
 function block(language: string, text: string): string {
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code = '']) => code,

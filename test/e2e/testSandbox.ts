@@ -53,7 +53,6 @@ export async function startTestSandbox(given: TestSandboxOptions = {}): Promise<
   });
 }
 
-/** What the calls of the backends have against their contracts. */
 const breaches = (calls: readonly BackendCall[]): string[] =>
   calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
     if (backend === 'token' || status === null || fault !== undefined) return [];

@@ -14,7 +14,6 @@ import { createDirectory } from '../../src/stores/letterFiles.ts';
 import { appendEvent } from '../support/events.ts';
 import { crashRecord, group, letters, origin, place, positions, purposes, read, released, runs } from './contents.ts';
 
-/** A blob, as a fixture has it. */
 export type RecordedBlob = Readonly<{ name: string; metadata: Readonly<Record<string, string>>; content: string }>;
 
 export type RecordedIds = Readonly<Record<string, string>>;

@@ -42,7 +42,6 @@ export interface WorkRecord {
   sent(partition: string): void;
   /** A message of ours takes effect. */
   handled(partition: string, device: string, sequenceNumber: number): void;
-  /** A message is parked. */
   parked(partition: string, sequenceNumber: number): void;
   /** Seconds since the oldest message that is not handled was sent; 0 when all are. */
   behindSeconds(): number;
@@ -56,7 +55,6 @@ export interface WorkTotal {
   readonly parked: number;
   /** Times that a message was handled again. */
   readonly repeats: number;
-  /** The most of them in a partition. */
   readonly mostRepeats: number;
   /** First handlings behind a later message of the same device. */
   readonly inversions: number;

@@ -20,7 +20,6 @@ beforeAll(() => {
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
 
-/** Runs a program in the copy. */
 async function run(program: string, ...args: string[]) {
   const child = spawn(program, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);

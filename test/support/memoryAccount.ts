@@ -30,7 +30,6 @@ export function memoryAccount(clock: () => number = Date.now) {
     access: accessTo(sendRequest),
     /** What it makes of a request, at once. */
     answer: (request: HttpRequest) => responseOf(request, answerTo(request, placeOf(request))),
-    /** The answer to a request that it refuses. */
     refusal: (request: HttpRequest, status: number, code: string) => responseOf(request, error(status, code)),
     blobs,
     /** `PUT name`, `DELETE name`, `GET name`, `LABEL name`; `MAKE`, `LIST prefix` and `ASK` of the container. */

@@ -70,7 +70,6 @@ export type CollectedMetrics = z.infer<typeof metricsRequest>;
 /** A request to `/v1/metrics`. @throws Error when it is not one */
 export const metricsIn = (body: unknown): CollectedMetrics => metricsRequest.parse(body);
 
-/** A span as it came to the collector. */
 export interface CollectedSpan {
   readonly name: string;
   readonly kind: (typeof kinds)[number];

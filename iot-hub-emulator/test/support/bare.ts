@@ -20,7 +20,6 @@ export const disconnected = (connection: Connection): Promise<unknown> => once(c
 
 const soon = () => Math.floor(Date.now() / 1000) + 600;
 
-/** A token of a policy for the events of the hub. */
 export const eventToken = (hub: Hub, policy: string): string =>
   signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
 

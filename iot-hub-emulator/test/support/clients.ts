@@ -23,7 +23,6 @@ export const deviceClient = async (
   transport: Transport = mqtt.Mqtt,
 ): Promise<device.Client> => trusting(hub, device.Client.fromConnectionString(connectionString, transport));
 
-/** The same for a module of a device. */
 export async function moduleClient(
   hub: Hub,
   deviceId: string,
@@ -46,7 +45,6 @@ export function deviceMessage(body: string | Buffer, properties: Record<string, 
   return message;
 }
 
-/** The next message that the official device client gets. */
 export async function nextMessage(client: device.Client): Promise<device.Message> {
   const [message] = await once(client, 'message');
   return message as device.Message;

@@ -37,7 +37,6 @@ export async function rawDevice(hub: Hub) {
         waiting.add(check);
         check();
       }),
-    /** Resolves when the hub has closed the connection. */
     closed: new Promise((resolve) => socket.on('close', resolve)),
   };
 }

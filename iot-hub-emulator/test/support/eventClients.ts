@@ -26,7 +26,6 @@ export function listenInTest(...given: Parameters<typeof listenToEvents>): Liste
   return listening;
 }
 
-/** Resolves when the next receiver has been let in. */
 export const nextReceiver = (hub: Hub): Promise<void> =>
   new Promise((resolve) => {
     const unwatch = hub.journal.watch(({ kind }) => {

@@ -179,7 +179,6 @@ function report(what: string, unit: string, values: readonly number[], limit: nu
   print(`${ok ? 'ok  ' : 'MISS'} ${what}: ${median(values).toFixed(2)} ${unit}${range}, at most ${limit}`);
 }
 
-/** CPU of the hub, in µs for each of `count` things, while `work` is done. */
 async function cpu(hub: HubUnderLoad, count: number, work: () => Promise<void>): Promise<number> {
   const before = await hub.usage();
   await work();

@@ -1,7 +1,6 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Calls of the program that listens on a port of this machine. */
 export type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
 
 const agent = new Agent({ keepAlive: true });

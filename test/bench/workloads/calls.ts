@@ -56,7 +56,6 @@ async function openStage() {
   };
 }
 
-/** The front door of a build. */
 const ofDoor =
   (quick: boolean): Opener =>
   async (build) => {
@@ -211,7 +210,6 @@ const httpInFlight = 16;
 const httpCallsOf = (client: 'ours' | 'undici', { quick }: Pick<Context, 'quick'>) =>
   quick ? 500 : { ours: 1_000, undici: 3_000 }[client];
 
-/** Our client of a build. */
 const ofClient =
   (context: Context): Opener =>
   async (build) => {
@@ -270,7 +268,6 @@ type Walls = Readonly<{ engine: number; pool: number }>;
 const inFlights = [16, 100];
 const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });
 
-/** The engine of a build. */
 const ofEngine =
   (inFlight: number, context: Context): Opener =>
   async (build) => {

@@ -143,7 +143,6 @@ async function startInformationModel() {
 
 type Updates = ReturnType<typeof createUpdates>;
 
-/** Updates of devices, and the replies that they fetch. */
 function createUpdates(hub: Hub, devices: readonly string[]) {
   /** What each message is the how manieth of its device. */
   const sent = new Map<string, number>();

@@ -126,7 +126,6 @@ function listen(hub: Hub) {
   };
 }
 
-/** Each of the good devices sends an update each second. */
 function sendUpdates(hub: Hub, { waiting }: Seen) {
   let latencies: number[] = [];
   let nth = 0;

@@ -190,7 +190,6 @@ async function beyondQuota(stage: Stage): Promise<string[]> {
   ];
 }
 
-/** Each of the good devices sends an update each second. */
 function sendUpdates(stage: Stage) {
   const sent: string[] = [];
   let from = 0;

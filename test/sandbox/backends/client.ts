@@ -115,5 +115,4 @@ export function useTestBackends({ keepsWorld = false } = {}): TestBackends {
   return test;
 }
 
-/** GUIDs that are easy to tell apart. */
 export const guid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
