@@ -59,12 +59,6 @@ describe('the admin port', () => {
     const { body } = await ask('/devices');
     expect(JSON.stringify(body)).not.toContain(hub.registry.get('pump-1')?.primaryKey);
   });
-  test('removes a device', async () => {
-    await post('{"deviceId":"made-%3"}');
-    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(204);
-    expect(hub.registry.get('made-%3')).toBeUndefined();
-    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
-  });
   test('renews one key of a policy: its tokens are refused from now on, those of the other key are not', async () => {
     const [first, second] = (['primaryKey', 'secondaryKey'] as const).map((key) =>
       hub.connectionString('registryRead', key),

@@ -25,7 +25,9 @@ beforeEach(() => (lead = 0));
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, now: () => Date.now() + lead });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
-const event4k = rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(4096)) });
+const { data_section, data_sections } = rhea.message;
+const batchFormat = 0x80013700;
+const event4k = rhea.message.encode({ body: data_section(Buffer.alloc(4096)) });
 const loggedIn = async () => {
   const connection = await bareConnection(hub);
   expect(await putToken(hub, connection, 'events')).toBe(202);
@@ -190,8 +192,6 @@ describe('a device over AMQP', () => {
   const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
   const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
-  const { data_section, data_sections } = rhea.message;
-  const batchFormat = 0x80013700;
   const batch = (...bodies: Buffer[]) =>
     rhea.message.encode({
       body: data_sections(
@@ -332,8 +332,6 @@ describe('bytes beyond the limits', () => {
   const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
 
   const bytes = (...all: number[]) => Buffer.from(all);
-  const { data_section, data_sections } = rhea.message;
-  const batchFormat = 0x80013700;
   const many = emptyElements(257);
   const deep = nestedLists(33);
   const hostile: [string, Buffer][] = [

@@ -145,12 +145,6 @@ test('a receiver with an owner level disconnects all that share the partition', 
   admit('c', 0);
   expect(stolen).toEqual(['a amqp:link:stolen', 'b amqp:link:stolen']);
 });
-test('a partition without receivers is free for any owner level', () => {
-  const leave = admit('a', 9);
-  leave();
-  admit('b');
-  expect(stolen).toEqual([]);
-});
 test('a replaced receiver that closes late does not disconnect its successor', () => {
   const leave = admit('a', 1);
   admit('b', 1);
