@@ -225,10 +225,6 @@ describe('access', () => {
     );
     test('a token that ends in a second is taken', () =>
       expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined());
-    test('either key of a policy signs tokens', () => {
-      for (const signer of [key, secondaryKey])
-        expect(access.claim(service('localhost', later, signer), 'localhost')).toMatchObject({ policy: 'service' });
-    });
     test('a device logs in with either of its keys, and its login has the auth method', () => {
       const secondary = registry.get('d1')?.secondaryKey ?? '';
       for (const signer of [key, secondary]) {
@@ -237,10 +233,6 @@ describe('access', () => {
         expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
       }
     });
-    test('device ids are case-sensitive', () =>
-      expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
-        unauthorized,
-      ));
     test('a policy with the right logs a device in, with the scope of the hub', () => {
       const token = service('localhost/devices', later, otherKey, 'device');
       expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });

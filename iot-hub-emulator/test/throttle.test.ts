@@ -134,11 +134,6 @@ describe('shaping', () => {
     vi.advanceTimersByTime(59_400);
     expect(went.at(-1)).toBe('199');
   });
-  test('refuses at once without a longest delay', () => {
-    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now);
-    ask('1', '2');
-    expect(went).toEqual(['1', '2 429001']);
-  });
   test('releases no held operation after its end', () => {
     const { went, ask, close } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 5000 });
     ask('1', '2');

@@ -154,7 +154,7 @@ export const joinLines = (text: string): string[] =>
     .filter(Boolean);
 
 /** The options of an instruction (`--from=build`), and its other words. */
-export function readWords(argument: string): { options: Map<string, string>; words: string[] } {
+function readWords(argument: string): { options: Map<string, string>; words: string[] } {
   const all = argument.split(/\s+/);
   const options = all.flatMap((word) => {
     const [, name, value] = /^--([\w-]+)=(.*)$/.exec(word) ?? [];

@@ -83,7 +83,7 @@ const bodyOf = (body: object) => Buffer.from(JSON.stringify(body));
  * that the service refuses.
  * @param index of the device: those with an even one use the information model, the others the principal manager
  */
-export async function sendSteadily(sandbox: Sandbox, id: string, index: number, signal: AbortSignal): Promise<void> {
+async function sendSteadily(sandbox: Sandbox, id: string, index: number, signal: AbortSignal): Promise<void> {
   const device = await sandbox.connect(id);
   const pump = { type: 'pump', properties: { serial: id, location: 'hall 1' } };
   await device.send(envelope('model.create', 'boot'), bodyOf({ ...pump, model: 'svc.device', name: id }));

@@ -94,7 +94,7 @@ export const repeatsIn = (handled: readonly Handled[]): number =>
 export type Inversion = Readonly<{ id: string; after: string }>;
 
 /** What comes first for a message must not come after what came first for a later one of the same device (G2). */
-export function inversions(sent: readonly Sent[], events: readonly { readonly id: string }[]): Inversion[] {
+function inversions(sent: readonly Sent[], events: readonly { readonly id: string }[]): Inversion[] {
   const places = new Map(sent.map((one, index) => [one.id, { deviceId: one.deviceId, index }]));
   const latest = new Map<string, { id: string; index: number }>();
   const seen = new Set<string>();
@@ -116,7 +116,7 @@ type Find = (what: 'lost' | 'wrong acknowledgement' | 'wrong notification' | 'un
 const isWanted = ({ ack }: Sent, code: string | undefined): boolean =>
   ack === 'all' || ack === (code === 'ok' ? 'positive' : 'negative');
 
-export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find: Find): void {
+function checkAcknowledgements(one: Traces, { codes, notices }: Due, find: Find): void {
   const { sent, told, handled, hasFailed, isRefused } = one;
   const acks = told.filter(({ about }) => about === undefined);
   // C4: fails when a notification that it asked for cannot be delivered
@@ -138,7 +138,7 @@ export function checkAcknowledgements(one: Traces, { codes, notices }: Due, find
   else if (!isRefused) find('wrong acknowledgement', 'dropped, and the hub had not refused it');
 }
 
-export function checkNotifications(one: Traces, { notices }: Due, observation: Observation, find: Find): void {
+function checkNotifications(one: Traces, { notices }: Due, observation: Observation, find: Find): void {
   const { told, handled, isStruck, isRefused, isParted, hasFailed } = one;
   const seen = told.filter(hasSubject);
   const fits = (about: Subject, { object, model }: Due['notices'][number]) =>

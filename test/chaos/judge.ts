@@ -65,7 +65,7 @@ export const uncovered = ({ hub }: Stage, positions: ReadonlyMap<string, number>
   });
 
 /** Compares all that devices and operators can see with what it must be, to the last property. */
-export async function checkForms(stage: Stage, sent: readonly Message[], history: History): Promise<Finding[]> {
+async function checkForms(stage: Stage, sent: readonly Message[], history: History): Promise<Finding[]> {
   const calls = grouped(stage.backends.calls(), ({ headers }) => headers['x-correlation-id']);
   const lines = grouped(await handledBy(stage), ({ id }) => id);
   const replies = grouped(

@@ -129,7 +129,7 @@ export function createCosts(): Costs {
 type Exchange = Readonly<{ sent: number; answered: number; isRefusal: boolean }>;
 
 /** What backends answer, made of what the recipe says that they have stored. Each answer is made once. */
-export function answersOf(recipe: Recipe): (config: InternalAxiosRequestConfig) => readonly [number, Buffer] {
+function answersOf(recipe: Recipe): (config: InternalAxiosRequestConfig) => readonly [number, Buffer] {
   const made = new Map<string, readonly [number, Buffer]>();
   return ({ method = '', url = '' }) => {
     const key = `${method.toUpperCase()} ${kindOf(url)}`;
