@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Authority, startAuthority } from '../src/authority/authority.ts';
-import { type Hub, startHub } from '../src/hub.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startAuthority } from '../src/authority/authority.ts';
+import { startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';
 import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
 import { eventConsumer } from './support/eventClients.ts';
-import { folderForAll } from './support/fixtures.ts';
+import { folderForAll, startForAll } from './support/fixtures.ts';
 import { printed } from './support/printed.ts';
 
 // Entra identities instead of keys: tokens of the stand-in, taken by the hub or refused.
@@ -26,16 +26,13 @@ const rights: Record<string, Right[]> = {
 
 const certificates = createCaCertificates(Date.now);
 const directory = folderForAll('identity');
-let authority: Authority;
-let hub: Hub;
-beforeAll(async () => {
-  authority = await startAuthority({ directory, principals: [worker, stranger, forger] });
-  hub = await startHub({
+const authority = startForAll(() => startAuthority({ directory, principals: [worker, stranger, forger] }));
+const hub = startForAll(() =>
+  startHub({
     ...{ directory, devices: [{ deviceId: 'pump-1' }], authority: { ...authority.trust, rights } },
     routeTo: { name: 'routed', partitions: 2 },
-  });
-});
-afterAll(async () => void (await Promise.all([hub.close(), authority.close()])));
+  }),
+);
 
 const run = (variables: Readonly<Record<string, string>>, what: string, ...more: readonly string[]) =>
   printed(program, [what, 'localhost', String(hub.ports.amqps), ...more], authority.caFile, variables);

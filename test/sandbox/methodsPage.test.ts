@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { describe, expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { startBackends } from '../../sandbox/backends/backends.ts';
 import { readArguments as readDevice } from '../../sandbox/device/deviceOptions.ts';
 import { callers, readArguments as readInvoke } from '../../sandbox/invoke/invokeOptions.ts';
 
@@ -14,9 +15,7 @@ const commands = (name: string): string[] =>
   [...section.matchAll(new RegExp(`^npm run ${name} -- (.*?)(?: +#.*)?$`, 'gm'))].map(([, line = '']) => line);
 
 describe('the page about remote methods in the sandbox', () => {
-  let backends: Backends;
-  beforeAll(async () => (backends = await startBackends({ seed: true })));
-  afterAll(() => backends.close());
+  const backends = startForAll(() => startBackends({ seed: true }));
 
   it.each(commands('device'))('has a command for a device that works: %s', (line) =>
     expect(readDevice(words(line))?.methods).toBeDefined(),

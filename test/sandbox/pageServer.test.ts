@@ -2,22 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { openPage, type Page } from '../../sandbox/page/pageServer.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { openPage } from '../../sandbox/page/pageServer.ts';
 import { sandboxForAll } from '../e2e/testSandbox.ts';
 
 /** A sandbox without the service: what it sends stays with the hub. */
 const sandbox = sandboxForAll({ service: false });
 const directory = folderForAll('page');
-let page: Page;
-beforeAll(async () => {
+const page = startForAll(async () => {
   await writeFile(join(directory, 'index.html'), '<!doctype html>');
   await writeFile(join(directory, 'secret.txt'), 'secret');
   const { state, hub, connect } = sandbox;
-  page = await openPage({ state, journal: hub.journal, connect }, 0, directory);
+  return openPage({ state, journal: hub.journal, connect }, 0, directory);
 });
-afterAll(() => page?.close());
 
 type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
 

@@ -4,14 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createSecureContext, type SecureContext } from 'node:tls';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { type Counters, type FaultRequest, startHub } from 'iot-hub-emulator';
+import type { Counters, FaultRequest } from 'iot-hub-emulator';
 import { signSas } from 'iot-hub-emulator/testing';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import rhea, { type Connection, type Sender } from 'rhea';
-import { answerParent } from '../processes/answerParent.ts';
 import { startChild } from '../processes/child.ts';
+import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 export type Usage = { cpu: number; rss: number; counters: Counters };
@@ -315,38 +313,3 @@ await costs();
 await memory();
 await manyDevices();
 process.exit(missed === 0 ? 0 : 1);
-
-// The hub under load, in a process of its own. argv: directory, number of devices, `persist` or not. All devices have the
-// same key.
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc');
-const [directory = '', count = '0', persist] = process.argv.slice(2);
-const hub = await startHub({
-  ...{ directory, partitions: 4, rules: { bounds: { partition: 2 ** 30 } } }, // room for a million events
-  devices: Array.from({ length: Number(count) }, (_, i) => ({
-    deviceId: `device-${i}`,
-    primaryKey: Buffer.alloc(32, 1).toString('base64'),
-  })),
-  ...(persist === 'persist' && { persist: `${directory}/data` }),
-});
-answerParent({
-  usage() {
-    collectGarbage();
-    const { user, system } = process.cpuUsage();
-    return { cpu: user + system, rss: process.memoryUsage().rss, counters: hub.counters() };
-  },
-});
-const { name, ports, caFile, adminUrl } = hub;
-const description = {
-  name,
-  ports,
-  caFile,
-  adminUrl,
-  service: hub.serviceConnectionString,
-  events: hub.eventsConnectionString,
-};
-process.send?.(description);
-
-/** Where it is, with its connection strings. */
-export type HubUnderLoadDescription = typeof description;

@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { absoluteOf, type Contestant, checkEffects, compare, cpuRatio, inArena, requireRight } from '../compare.ts';
 import { figure, ratios, row } from '../figures.ts';
-import { answerParent } from '../processes/answerParent.ts';
 import { type Cost, openArena } from '../processes/arena.ts';
 import { startChild } from '../processes/child.ts';
+import type { CollectorDescription } from '../processes/collector.ts';
 import type { Context, Opener, Workload } from './workload.ts';
 
 const devices = 1_000;
@@ -133,22 +130,3 @@ export const tracing: Workload = {
   },
   versus: (context) => ({ 'all traced': ofTraced(context) }),
 };
-
-/** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */
-
-/** Where it is. */
-export type CollectorDescription = Readonly<{ port: number }>;
-
-const spans: Record<string, number> = {};
-
-const server = createServer(async (request, response) => {
-  const { url = '' } = request;
-  const taken = (await text(request)).split('"spanId":').length - 1; // links, which have one too, are not in what the bench sends
-  spans[url] = (spans[url] ?? 0) + taken;
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-});
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-
-answerParent({ spans: (path: string): number => spans[path] ?? 0 });
-const description: CollectorDescription = { port: (server.address() as AddressInfo).port };
-process.send?.(description);

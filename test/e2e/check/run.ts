@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { fork, spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
-import { checkDeployment } from '../../../src/operations/checkDeployment.ts';
+import type { Answered, Asked } from './sharedProgram.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -67,22 +67,3 @@ export function openSharedChecks(environment: Environment) {
     close: () => void child.kill('SIGKILL'),
   };
 }
-
-/** One check after the other, or several at once, as they are asked for. */
-export interface Asked {
-  readonly number: number;
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-/** What came of it. */
-export type Answered = Readonly<{ number: number; code: number; text: string }>;
-
-process.once('disconnect', () => process.exit());
-process.on('message', async ({ number, args, environment }: Asked) => {
-  let text = '';
-  const code = await checkDeployment(args, environment, (more) => {
-    text += more;
-  });
-  process.send?.({ number, code, text } satisfies Answered);
-});

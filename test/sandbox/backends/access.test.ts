@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTokens } from '../../../sandbox/backends/credentials/tokens.ts';
-import { fetchToken, guid, http, startTestBackends, type TestBackends, useTestBackends } from './client.ts';
+import { fetchToken, guid, http, startTestBackends, useTestBackends } from './client.ts';
 
 const test = useTestBackends({ keepsWorld: true });
 const S1 = guid(1);
@@ -175,9 +176,7 @@ describe('tokens', () => {
 });
 
 describe('the token endpoint', () => {
-  let test: TestBackends;
-  beforeAll(async () => (test = await startTestBackends({ tokenLifetimeSeconds: 120 })));
-  afterAll(() => test.close());
+  const test = startForAll(() => startTestBackends({ tokenLifetimeSeconds: 120 }));
 
   const read = (token: string) =>
     http(test.backends.principalManagerUrl, 'GET', '/devices?device=pump-1', undefined, {

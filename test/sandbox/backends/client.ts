@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
+import { startForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, type BackendsOptions, startBackends } from '../../../sandbox/backends/backends.ts';
 import { validateExchange } from '../../support/contracts.ts';
 
@@ -106,12 +107,10 @@ export type TestBackends = Awaited<ReturnType<typeof startTestBackends>>;
 
 /** Backends for the tests of a file. Each test begins with the example world, unless `keepsWorld`. */
 export function useTestBackends({ keepsWorld = false } = {}): TestBackends {
-  const test = {} as TestBackends;
-  beforeAll(async () => void Object.assign(test, await startTestBackends()));
+  const test = startForAll(() => startTestBackends());
   beforeEach(() => {
     if (!keepsWorld) test.backends.world.reset();
   });
-  afterAll(() => test.close());
   return test;
 }
 
