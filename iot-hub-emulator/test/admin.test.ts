@@ -529,14 +529,12 @@ describe('over the admin port', () => {
       expect(body.error).toContain(word);
     });
   });
-
   test('a burst in a hub without devices is refused with a status and a sentence', async () => {
     const empty = await hubForTest();
     const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
   });
-
   test('the counters show connections, links, credit, events and queues', async () => {
     const { bodies } = await eventReceiver(hub, { credit: 10 });
     append(hub, ['a', 'b']);

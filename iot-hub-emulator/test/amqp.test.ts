@@ -227,7 +227,6 @@ describe('a device over AMQP', () => {
       expect(d2c()).toHaveLength(2);
     });
   });
-
   test('typed application properties keep their types', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
     const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
@@ -278,7 +277,6 @@ describe('a device over AMQP', () => {
       expect(d2c()).toHaveLength(1);
     });
   });
-
   test('a link at an unknown address of a device is refused as not found', async () => {
     const connection = await loggedIn();
     expect(await ended(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
@@ -398,7 +396,6 @@ describe('bytes beyond the limits', () => {
       });
       expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ deviceId: 'pump-1', body }]);
     });
-
     test('can send them in one batch with others', async () => {
       const sender = await toTelemetry();
       const messages = [Buffer.concat([properties, section('value', deep)]), rhea.message.encode({ body: 'x' })];
@@ -407,7 +404,6 @@ describe('bytes beyond the limits', () => {
       expect(hub.counters().appended).toBe(2);
       expect(eventBytes().subarray(-deep.length)).toEqual(deep);
     });
-
     test.each([
       ['properties of 257 elements without bytes', section('applicationProperties', many)],
       [
@@ -427,7 +423,6 @@ describe('bytes beyond the limits', () => {
       expect(await outcomeOf(sender, { body: data_section(Buffer.from('x')) })).toBe('accepted');
       expect(hub.counters().appended).toBe(1);
     });
-
     test('can send a batch of thousands of messages', async () => {
       const sender = await toTelemetry();
       const message = rhea.message.encode({ body: data_section(Buffer.from('x')) });
@@ -435,11 +430,9 @@ describe('bytes beyond the limits', () => {
       expect(await outcomeOf(sender, batch, batchFormat)).toBe('accepted');
       expect(hub.counters().appended).toBe(5_000);
     });
-
     test('can send an empty message', async () =>
       expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted'));
   });
-
   test.each(hostile)('a producer can send %s, too', async (_, body) => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'events', 'iothubowner');
@@ -452,7 +445,6 @@ describe('bytes beyond the limits', () => {
       message_annotations: { 'x-opt-sequence-number': 0 },
     });
   });
-
   test.each(hostile)('a service cannot send %s to a device', async (_, body) => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'service');

@@ -361,7 +361,6 @@ describe('after a drop', () => {
     await client.close().catch(() => undefined);
     expect(await sent).toBe('lost');
   });
-
   test('of the messages that a device has in flight, exactly the acknowledged ones are appended', async () => {
     const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
     client.on('error', () => undefined);
@@ -381,7 +380,6 @@ describe('after a drop', () => {
     await Promise.all(sends);
     expect(arrived()).toEqual(acknowledged);
   });
-
   test('messages that a service sends after the drop, before it notices, are not queued', async () => {
     const sender = await serviceLink(hub);
     expect(await drop('service')).toBe(1);
@@ -389,7 +387,6 @@ describe('after a drop', () => {
     await allGone();
     expect(hub.journal.list({ kind: 'c2d', deviceId })).toEqual([]);
   });
-
   test('events that a producer sends after the drop, before it notices, are not appended', async () => {
     const producer = eventProducer(hub);
     await producer.sendBatch([{ body: 'before' }], { partitionId: '0' });

@@ -258,7 +258,6 @@ describe('messages to a device', () => {
       expect(entry).toMatchObject({ policy: 'service', refused: { condition: 'amqp:not-found' } });
     });
   });
-
   test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
     const strict = await hubForTest({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
     const client = serviceClient(strict);

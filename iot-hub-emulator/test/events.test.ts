@@ -251,7 +251,6 @@ describe('what is refused', () => {
       });
     });
   });
-
   test('a key that is renewed is refused at the next management request, while open links still get events', async () => {
     const renewed = await hubForTest({ partitions: 1 });
     const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
@@ -359,7 +358,6 @@ describe('clients that share the work', () => {
       expect(bodies(second)).not.toContain('"before"');
     });
   });
-
   test('each consumer group gets every event', async () => {
     await producer.sendBatch([{ body: 'for all' }], { partitionId: '0' });
     const groups = ['$Default', 'third', 'THIRD'].map((group) =>
@@ -409,13 +407,11 @@ describe('a producer of the owner', () => {
     });
     expect(strict.counters().appended).toBe(0);
   });
-
   test('only the owner may send where the hub allows it', async () => {
     await eventProducer(hub).sendBatch([{ body: 1 }], { partitionId: '3' });
     const sending = eventProducer(hub, 'service').sendBatch([{ body: 1 }]);
     await expect(sending).rejects.toMatchObject({ code: 'UnauthorizedError' });
   });
-
   test('a batch is appended to its partition event by event, without identity stamps', async () => {
     const sender = eventProducer(hub);
     const batch = await sender.createBatch({ partitionId: '1' });

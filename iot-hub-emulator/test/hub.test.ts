@@ -40,7 +40,6 @@ describe('a hub without a directory', () => {
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   });
-
   test('has a temporary one until the block ends in which it is used, or until it is closed', async () => {
     let admin = '';
     {
@@ -57,7 +56,6 @@ describe('a hub without a directory', () => {
     await hub.close();
     expect(await readdir(directory)).toEqual([]);
   });
-
   test('leaves none behind when it cannot start', async () => {
     await using hub = await startHub();
     await expect(startHub({ ports: { admin: hub.ports.admin } })).rejects.toThrow('EADDRINUSE');
@@ -123,7 +121,6 @@ describe('a port', () => {
     expect(headers['keep-alive']).toBe('timeout=120');
     agent.destroy();
   });
-
   test('serves AMQP, MQTT and REST if it is a TLS port', async () => {
     const hub = await hubForTest({ devices: [{ deviceId: 'pump-1' }] });
     const { amqps, mqtts } = hub.ports;

@@ -351,7 +351,6 @@ describe('options', () => {
     const started = startHub({ directory: '/nowhere', ...wrong } as never);
     await expect(started).rejects.toThrow(`The hub cannot start so: ${sentence}`);
   });
-
   test('a fault that is none is refused in the words of the admin port, also in code', async () => {
     const wrong = { kind: 'drop', how: 'slowly' } as never;
     const sentence =

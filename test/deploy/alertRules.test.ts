@@ -165,7 +165,6 @@ describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', ()
     expect(values.length).toBeGreaterThan(100);
     expect(Math.max(...values)).toBeLessThan(limit);
   });
-
   it('is above it while messages wait in the hub', async () => {
     const values = await valuesIn('backlog read late');
     const most = (from: number, to: number) =>
@@ -173,13 +172,11 @@ describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', ()
     expect(most(goodScrapes, Number.POSITIVE_INFINITY)).toBeGreaterThan(limit);
     expect(most(0, goodScrapes)).toBeLessThanOrEqual(limit); // at it before the first scrape
   });
-
   it('is the threshold while a backend is out, however far behind the partitions are', async () => {
     const values = [...(await valuesIn('falling behind')).values()];
     expect(values.slice(goodScrapes * 2).every((value) => value === limit)).toBe(true);
     expect(values.some((value) => value > limit)).toBe(true); // before the service knew
   });
-
   it('is the threshold while no instance says how far behind it is', async () => {
     const values = [...(await valuesIn('killed and not yet replaced')).values()];
     expect(values.at(-1)).toBe(limit);

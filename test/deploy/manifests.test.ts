@@ -40,7 +40,6 @@ describe('manifests', () => {
   it.each(all)('%s is valid by the schema of its kind, and by our ranges', (_, resource) =>
     expect(flawsOf(resource)).toEqual([]),
   );
-
   it.each(distinct)('a key of %s that is misspelt is refused, at every level', (_, resource) => {
     const taken = placesIn(resource).filter((entry) => {
       const wrong = changed(resource, entry, (within) => {
@@ -51,7 +50,6 @@ describe('manifests', () => {
     });
     expect(taken.map(({ path }) => path)).toEqual([]);
   });
-
   it.each(distinct)('a number of %s that is out of its range is refused', (_, resource) => {
     const taken = placesIn(resource)
       .filter(({ value }) => typeof value === 'number')
@@ -62,7 +60,6 @@ describe('manifests', () => {
       });
     expect(taken.map(({ entry, value }) => `${entry.path} ${value}`)).toEqual([]);
   });
-
   it.each([
     ['a text for a number', 'apps/v1', 'Deployment', { spec: { minReadySeconds: 'soon' } }, 'minReadySeconds'],
     ['an unknown kind', 'apps/v1', 'Deploiment', {}, 'no schema'],
@@ -78,7 +75,6 @@ describe('manifests', () => {
     const flaws = flawsOf({ apiVersion, kind, metadata: { name: 'one' }, ...more });
     expect(flaws.join('\n')).toContain(flaw);
   });
-
   it('are all in an overlay: none is forgotten in a kustomization', () => {
     const files = readdirSync('deploy/kubernetes', { recursive: true, encoding: 'utf8' });
     const written = files
@@ -123,7 +119,6 @@ describe.each(built)('in %s', (_folder, resources) => {
       if (target !== undefined) expect(deployments.map(({ metadata }) => metadata.name)).toContain(target);
     }
   });
-
   it('no selector of a deployment, a service or a budget finds the pods of another one', () => {
     for (const { kind, spec, ...resource } of specs) {
       if (!['Deployment', 'PodDisruptionBudget', 'Service'].includes(kind)) continue;
@@ -133,7 +128,6 @@ describe.each(built)('in %s', (_folder, resources) => {
       ]);
     }
   });
-
   it('every pod meets the restricted Pod Security Standard, and has a limit of memory', () => {
     for (const { spec } of deployments) {
       const pod = spec.template?.spec;
@@ -173,7 +167,6 @@ describe('what else a tool reads', () => {
     ];
     expect(unknownIn(compose, keys)).toEqual([]);
   });
-
   it('the manifest of IoT Edge has only keys that its agents and Docker know', () => {
     const manifest = JSON.parse(readFileSync('deploy/edge/deployment.json', 'utf8'));
     const [agent, hub] = ['$edgeAgent/properties.desired', '$edgeHub/properties.desired'];
@@ -202,7 +195,6 @@ describe('what else a tool reads', () => {
     ];
     expect(unknownIn(JSON.parse(createOptions), options)).toEqual([]);
   });
-
   it.each(readdirSync('deploy/systemd'))('%s has only directives that systemd knows', (file) => {
     const known = [
       ...['[Unit]', 'Description', 'Wants', 'After', '[Service]', 'User', 'WorkingDirectory', 'StateDirectory'],
@@ -258,7 +250,6 @@ describe('a kustomization', () => {
     expect(() => withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml, taget: {} }]' })).toThrow('taget');
     expect(() => withFiles({ 'kustomization.yaml': 'resources: [one.yaml]', 'one.yaml': 'a: [' })).toThrow('one.yaml');
   });
-
   it('merges by names what has names, and replaces other lists', () => {
     const pod = 'kind: Pod\nmetadata: { name: one }\nspec: ';
     const built = withFiles({

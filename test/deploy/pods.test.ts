@@ -139,13 +139,11 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     expect(log).not.toContain('setting.unknown');
     expect(log).not.toContain('"level":"error"');
   });
-
   it('sets variables only that the program reads', () => {
     const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(pod.environment).filter((variable) => !known.includes(variable))).toEqual([]);
   });
-
   it('has a grace above its drain: 30 s for the service, 15 for the front door and its pause', () => {
     const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const isService = pod.ports['methods'] === undefined;
@@ -153,7 +151,6 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     const seconds = Number(pod.environment[drain] ?? settingDocs().find(({ env }) => env === drain)?.default);
     expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
   });
-
   it('does not start without its Secret, and has none when it has an identity', () => {
     const start = () => podOf(resources, name, {});
     if (stageOf(resources) === stages.keys) expect(start).toThrow('Secret device-messaging has no HUB_');

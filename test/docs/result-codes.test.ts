@@ -17,7 +17,6 @@ describe('docs/result-codes.md', () => {
     const said = rows.map((row) => row['who can do something about it']);
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));
   });
-
   it('has a chapter for each', () => {
     const chapters = [...page.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code);
     expect(chapters).toEqual(Object.keys(resultCodes));
@@ -83,7 +82,6 @@ describe('acknowledgements', () => {
       );
       expect(cells.map(({ ack, request, delivery }) => `${ack} ${request} ${delivery}`)).toEqual(combinations);
     });
-
     it.each(cells)(
       'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
       async ({ ack, request, delivery = '', ...said }) => {
@@ -93,7 +91,6 @@ describe('acknowledgements', () => {
         }
       },
     );
-
     it.each([
       ['', 'no'],
       [undefined, 'no'],

@@ -39,7 +39,6 @@ describe('docs/specification.md', () => {
     expect(ids).toEqual(expected);
     expect(page.match(/^\*\*S/gm)).toHaveLength(rules.length);
   });
-
   it('has a chapter of rules for each message', () => {
     const chapters = [...page.matchAll(/^## S\d+ · `([\w.]+)`$/gm)].map(([, name]) => name);
     expect(chapters.toSorted()).toEqual(catalogue.map(({ name }) => name).toSorted());
@@ -54,7 +53,6 @@ describe('docs/specification.md', () => {
     const wrong = marks.filter(({ named, end }) => !end || named.split(' ').some((id) => !ids.includes(id)));
     expect(wrong).toEqual([]);
   });
-
   it('cites existing decisions at the end of a rule', () => {
     const cited = rules.flatMap(({ text }) => /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(text)?.[1]?.split(', ') ?? []);
     expect(cited.filter((id) => !decisions.has(id))).toEqual([]);
@@ -110,7 +108,6 @@ describe('decisions', () => {
       );
       expect(missing).toEqual([]);
     });
-
     it('are cited outside the pages of decisions', () => {
       const isPage = (file: string) => decisionPages.some((page) => page === file);
       const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));

@@ -113,7 +113,6 @@ describe('An object that now belongs to another device', () => {
     expect(notifications.map(({ properties }) => properties['objectId'])).toEqual([ownId]);
     expect(told([...notifications, ack])).not.toContain(spareId);
   });
-
   it('is not fetched as a related model, without an effect on others', async () => {
     const bareId = 'acef0004-0000-4000-8000-000000000002';
     const sensor = { objectId: bareId, model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };

@@ -95,7 +95,6 @@ describe('/metrics', () => {
     for (const { id } of partitions)
       has('device_messaging_partition_behind_duration', { messaging_destination_partition_id: String(id) }).toBe(0);
   });
-
   it('has the replies that a device does not fetch, dropped by their reason', () => {
     has('device_messaging_replies_total', { device_messaging_result: 'queue_full' }).toBe(dropped);
     has('device_messaging_replies_total', { device_messaging_result: 'delivered' }).toBe(mostQueued);
@@ -103,7 +102,6 @@ describe('/metrics', () => {
     has('device_messaging_devices_not_fetching').toBe(1);
     has(handled, { device_messaging_message: 'identity.update' }).toBe(mostQueued + dropped + 1);
   });
-
   it('has the outage of a backend, and the messages that wait for it', () => {
     const backend = { device_messaging_backend: 'informationModel' };
     const inPlace = (name: string, device_messaging_place: string) => valueIn(during, name, { device_messaging_place });
@@ -129,12 +127,10 @@ describe('/metrics', () => {
       expect([place, valueIn(after, 'device_messaging_held_bytes', labels)]).toEqual([place, 0]);
     }
   });
-
   it('counts a failure of the service as a dead letter', () => {
     has('device_messaging_dead_letters_total', { device_messaging_result: 'parked' }).toBe(1);
     has(handled, { device_messaging_code: 'internal_platform_error' }).toBe(1);
   });
-
   it('counts events that are not for this service, and made-up names without these names', () => {
     const ours = mostQueued + dropped + 1 + madeUp + updates;
     has(consumed, { device_messaging_kind: 'skipped' }).toBe(skipped);
@@ -143,7 +139,6 @@ describe('/metrics', () => {
     has(handled, { device_messaging_message: '_OTHER' }).toBe(madeUp);
     has(handled).toBe(ours);
   });
-
   it('has checkpoints without failures', () => {
     has('device_messaging_checkpoints_total', { device_messaging_result: 'written' }).toBeGreaterThan(0);
     has('device_messaging_checkpoints_total', { device_messaging_result: 'failed' }).toBe(0);
@@ -162,7 +157,6 @@ describe('/metrics', () => {
     const further = after.filter(({ name }) => !known.includes(name.replace(/_(bucket|count|sum)$/, '')));
     expect(further).toEqual([]);
   });
-
   it('has no secret and no value or name of a device', async () => {
     const text = await served();
     const { environment } = sandbox.state.service;

@@ -58,7 +58,6 @@ describe('docs/devices.md', () => {
       expect.stringMatching(/msgType=ack&action=model\.create&version=2&correlationId=login&.* \{"success":true,/),
     ]);
   });
-
   it('correctly says that the hub closes the connection for a too large message, and again for its repeat', async () => {
     const journal = (kind: 'd2c' | 'disconnected') => sandbox.hub.journal.list({ deviceId: 'pump-2', kind });
     const body = /'\{ "model".*?\}'/.exec(block('js', 'mqtts://'))?.[0] ?? '';

@@ -23,7 +23,6 @@ describe('The transcript', () => {
     sandbox.backends.world.reset();
     await sandbox.startService();
   });
-
   it.each(stories)('of $message is up to date {S15.1 S17.1}', async (story) =>
     expect(await transcribe(story, sandbox)).toMatchFileSnapshot(`transcripts/${story.message}.txt`),
   );

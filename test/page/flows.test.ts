@@ -54,7 +54,6 @@ describe('the flow of a message', () => {
     expect(flow?.outcome).toEqual({ is: 'ok', text: 'ok' });
     expect(flow?.entries).toHaveLength(9);
   });
-
   it('is drawn with times, faults, attempts, waits and refusals', () => {
     const flows = flowsOf(whole);
     const steps = stepsOf(flows.list()[0] as never, []);
@@ -74,7 +73,6 @@ describe('the flow of a message', () => {
     ]);
     expect(lanesOf(steps)).toEqual(['device', 'hub', 'service', 'informationModel']);
   });
-
   it('shows a call without an answer, and a connection that broke meanwhile', () => {
     const entries = journal(
       [0, sent],
@@ -89,7 +87,6 @@ describe('the flow of a message', () => {
       'no answer after 20 ms',
     ]);
   });
-
   it('is another one for the same correlation id later on, and of another device', () => {
     const entries = journal(
       [0, sent],
@@ -105,7 +102,6 @@ describe('the flow of a message', () => {
       ['d2', 'waits', undefined],
     ]);
   });
-
   it.each([
     [{ ack: 'none' }, 'no answer asked'],
     [{ ack: 'negative' }, 'answer if negative'],
@@ -114,7 +110,6 @@ describe('the flow of a message', () => {
     const [flow] = flowsOf(journal([0, { ...sent, properties: { ...properties, ...changed } }])).list();
     expect(flow?.outcome).toEqual({ is: 'none', text });
   });
-
   it('of an invocation begins with its first look-up, and has the status of the device', () => {
     const entries = journal(
       [0, { ...call, deviceId: '', method: 'GET' }],
@@ -125,7 +120,6 @@ describe('the flow of a message', () => {
       { what: 'invocation', name: 'method stop', tookMs: 50, outcome: { is: 'ok', text: 'status 200' } },
     ]);
   });
-
   it('is forgotten when there are too many, the oldest first', () => {
     const flows = createFlows();
     for (let position = 1; position <= 30_000; position += 1)
@@ -145,12 +139,10 @@ describe('a flow is copied', () => {
     );
     expect(copies['curl']).toContain('http://127.0.0.1:1/messages');
   });
-
   it('as a row of the table of its message', () => {
     expect(copies['test row']).toContain(`{ call: "POST /object", body: {"a":1}, reply: [503, {"b":1e400}] },`);
     expect(copies['test row']).toContain('ack: {"success":true,"code":"ok"},');
   });
-
   it('a call as curl, without a token', () => {
     const text = curlOfCall(whole[1] as Entry, { informationModel: 'http://127.0.0.1:2' });
     expect(text).toBe(

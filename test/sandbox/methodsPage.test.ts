@@ -20,13 +20,11 @@ describe('the page about remote methods in the sandbox', () => {
   it.each(commands('device'))('has a command for a device that works: %s', (line) =>
     expect(readDevice(words(line))?.methods).toBeDefined(),
   );
-
   it.each(commands('invoke'))('has a command for an application with an existing object and method: %s', (line) => {
     const { object, method } = readInvoke(words(line)) ?? {};
     const found = backends.world.objects.list().find(({ owner }) => owner?.path === object);
     expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');
   });
-
   it('has commands', () => expect([commands('device').length, commands('invoke').length]).toEqual([1, 4]));
 
   it('names the objects of the example world with their owners', () => {
@@ -36,7 +34,6 @@ describe('the page about remote methods in the sandbox', () => {
       motors.map(({ name, type, owner }) => [name, type.ref, owner?.path]),
     );
   });
-
   it('names the callers', () => {
     const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect([...named, 'none']).toEqual(callers);

@@ -71,7 +71,6 @@ describe('npm run new-message', () => {
     expect(await newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
     expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
   });
-
   it('adds a message whose types, generated pages and tests are complete after the open decisions', async () => {
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config=test/support/oneWorker.config.ts'];
     const succeeds = async (program: string, ...args: string[]) => {
@@ -94,7 +93,6 @@ describe('npm run new-message', () => {
     for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml'])
       expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
   });
-
   it('overwrites nothing', async () =>
     expect(await newMessage('model.archive')).toMatchObject({
       status: 1,

@@ -22,7 +22,6 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain(`process ${process.pid}`);
     expect(code).toBe(1);
   });
-
   it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
     const directory = join(folder, 'json');
     const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
@@ -41,14 +40,12 @@ describe('npm run sandbox', () => {
       await expect(fetch(url)).rejects.toThrow();
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
-
   it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const options = ['--directory', join(folder, 'none'), '--no-service', '--no-methods', '--exit'];
     const { code, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain('started without a service');
     expect(code).toBe(1);
   });
-
   it('starts nothing when another program has one of the ports, and names the option', async () => {
     const occupied = String(sandbox.hub.ports.amqp);
     const args = ['--directory', join(folder, 'occupied'), '--exit', '--amqp-port', '0', '--page-port', occupied];
@@ -59,7 +56,6 @@ describe('npm run sandbox', () => {
     expect(stdout).not.toContain('listen');
     expect(code).toBe(1);
   });
-
   it('replaces one that was killed, hides its secrets from other users, and ends cleanly on a signal', async () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
@@ -73,7 +69,6 @@ describe('npm run sandbox', () => {
     expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(await readState(directory)).toBeUndefined();
   });
-
   it('ends cleanly when its output is no longer read', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
@@ -85,7 +80,6 @@ describe('npm run sandbox', () => {
     expect(await ended).toEqual([0, null]);
     expect(await readState(directory)).toBeUndefined();
   });
-
   it.each([
     ['service', 'The service', '--no-methods'],
     ['methods', 'The front door', '--no-service'],
@@ -98,7 +92,6 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain(`${name} ended: SIGKILL`);
     expect(code).toBe(1);
   });
-
   it('ends at Ctrl-C, which the terminal sends to all its processes', async () => {
     const directory = join(folder, 'interrupted');
     const { pid = 0, stop } = start(['--directory', directory]);
@@ -109,7 +102,6 @@ describe('npm run sandbox', () => {
     expect(await ended).toMatchObject({ code: 0 });
     await expect.poll(() => running(others)).toEqual([]);
   });
-
   it('leaves no process behind when it is killed', async () => {
     const directory = join(folder, 'killed');
     const { pid = 0, stop } = start(['--directory', directory]);

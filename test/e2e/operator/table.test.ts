@@ -35,11 +35,9 @@ describe.each(situations.map((one) => [one.name, one] as const))('when %s,', (_,
     await stage.begin(situation);
     answers = await createAsking(sandbox.state.service, stage.desk).answer(rows, stage.asking(situation));
   });
-
   it.each(rows.map((row) => [row.question, row] as const))('%s', async (question, row) => {
     await rightAnswers[question]?.(answers.get(row) ?? [], situation, stage);
   });
-
   it('the process is alive, and the trouble ends', async () => {
     expect(await stage.desk.isAlive()).toBe(true);
     await situation.end?.(stage);

@@ -57,7 +57,6 @@ describe('a device without the right', () => {
       expect(state()).toBe(before);
     },
   );
-
   it.each(attempts.filter(([what]) => !what.startsWith('creates')))(
     'that %s of another tenant gets 404, as if it did not exist',
     async (_, backend, method, path, body) => {
@@ -68,7 +67,6 @@ describe('a device without the right', () => {
       expect(state()).toBe(before);
     },
   );
-
   it('that claims an object of another device gets 409 without effect {S19.2}', async () => {
     const before = state();
     const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: test.idOf('pump-1') });
@@ -76,7 +74,6 @@ describe('a device without the right', () => {
     expect(text).not.toContain('pump-2');
     expect(state()).toBe(before);
   });
-
   it.each([
     ['/objects/../objects/x', 404],
     [`/objects/${S1}/models/..%2f..`, 404],
@@ -88,7 +85,6 @@ describe('a device without the right', () => {
     const { status } = await test.as('pump-1').im('GET', path, undefined, { described: false });
     expect(status).toBe(expected);
   });
-
   it('of another tenant can use the same object ids separately', async () => {
     const body = { objectId: S1, model: 'svc.device', type: 'pump', properties: { serial: 'SECRET-1' } };
     expect((await test.as('rival-1').im('POST', '/object', body)).status).toBe(201);
@@ -107,13 +103,11 @@ describe('the caller', () => {
       expect((await raw(headers, '/nowhere')).status).toBe(401);
     }
   });
-
   it('gets 400 without the device header, and 403 for a device without identity {S19.2}', async () => {
     expect((await raw({ authorization: authorization() })).status).toBe(400);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': 'nobody' })).status).toBe(403);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': '%zz' })).status).toBe(400);
   });
-
   it('is read percent-encoded', async () => {
     const deviceId = 'pümp 1%2F?&#';
     await test.admin('POST', '/devices', { deviceId });
@@ -139,7 +133,6 @@ describe('tokens', () => {
       expect(tokens.accepts(issued(answer.body))).toBe(true);
     }
   });
-
   it('are issued for each of the secrets that the client has', () => {
     const tokens = createTokens(client, 60);
     const statusWith = (client_secret: string) =>
@@ -149,7 +142,6 @@ describe('tokens', () => {
     tokens.setSecrets('next');
     expect([statusWith('next'), statusWith(client.clientSecret)]).toEqual([200, 401]);
   });
-
   it.each([
     ['a wrong secret', form({ ...grant, client_id: 'service', client_secret: 'x' }), 401, 'invalid_client'],
     ['no client', form(grant), 401, 'invalid_client'],
@@ -161,7 +153,6 @@ describe('tokens', () => {
     expect(JSON.parse(answer.body ?? '')).toMatchObject({ error });
     expect(answer.body).not.toContain('a&b');
   });
-
   it('are valid for exactly their lifetime', () => {
     let now = 0;
     const tokens = createTokens(client, 60, () => now);
@@ -191,7 +182,6 @@ describe('the token endpoint', () => {
     expect((await read(token)).status).toBe(401);
     expect((await read(await fetchToken(test.backends))).status).toBe(200);
   });
-
   it('leaves neither secret nor token in the journal', async () => {
     const token = await fetchToken(test.backends);
     await read(token);
