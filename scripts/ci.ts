@@ -120,7 +120,9 @@ function changeSinceProof(): Change | undefined {
   }
 }
 
-const head = (): string => execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+function head(): string {
+  return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+}
 
 function writeProof(counts: string): void {
   const commit = head();

@@ -24,6 +24,9 @@ import { proveService } from './image/story.ts';
 /** For what needs seconds. */
 const edgeMs = 300_000;
 
+/** Of what the project adds to the base image. */
+const maxBytes = 15_000_000;
+
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const printer = createPrinter();
@@ -155,9 +158,6 @@ export async function kindsOfLines(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return [...new Set(text.split('\n').map((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? line))].sort().join('\n');
 }
-
-/** Of what the project adds to the base image. */
-const maxBytes = 15_000_000;
 
 /**
  * Proves that an image has what runs and its licences, and nothing else. Resolves with its size in bytes.

@@ -64,7 +64,9 @@ function namesOfWorkspaces() {
  * @param {string} folder
  * @returns {{ name: string, workspaces?: string[] }}
  */
-const readPackage = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+function readPackage(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
 
 /**
  * A package is found by its name, a file by its path.

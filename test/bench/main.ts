@@ -145,9 +145,9 @@ async function main(): Promise<number> {
 }
 
 /** One line that is written over on a terminal, and a line each elsewhere. */
-const progressOf =
-  (name: string): ((what: string) => void) =>
-  (what) => {
+function progressOf(name: string): (what: string) => void {
+  return (what) => {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${what && `${name}: ${what}`}`);
     else if (what !== '') process.stderr.write(`${name}: ${what}\n`);
   };
+}
