@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { ContainerClient } from '@azure/storage-blob';
-import { startHub } from 'iot-hub-emulator';
+import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { startBackends } from '../../sandbox/backends/backends.ts';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
@@ -20,7 +20,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { withConstants } from '../support/processes.ts';
-import { startRotatingAzurite } from '../support/rotatingAzurite.ts';
+import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';
 import { linesIn } from './testSandbox.ts';
 
@@ -28,6 +28,9 @@ import { linesIn } from './testSandbox.ts';
 // repeated, and no secret gets out (D397).
 
 const directory = folderForAll('rotation');
+let hub: Hub;
+let backends: Backends;
+let account: RotatingAzurite;
 /** Those that the backends take as the token of all. */
 const tokens = new Set<string>();
 /** All that there ever were. */
@@ -40,13 +43,16 @@ const known = <S extends string>(secret: S): S => {
 };
 const newToken = () => known(`token-${randomUUID()}`);
 
-beforeAll(() => buildService());
-const hub = startForAll(() =>
-  startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
-);
-const journal = createJournal({ bytes: 2 ** 28 });
-const backends = startForAll(() => startBackends({ seed: true, accepts: (_, token) => tokens.has(token), journal }));
-const account = startForAll(startRotatingAzurite);
+beforeAll(async () => {
+  await buildService();
+  const journal = createJournal({ bytes: 2 ** 28 });
+  [hub, backends, account] = await Promise.all([
+    startHub({ directory: join(directory, 'hub'), devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }] }),
+    startBackends({ seed: true, accepts: (_, token) => tokens.has(token), journal }),
+    startRotatingAzurite(),
+  ]);
+});
+afterAll(() => Promise.all([hub?.close(), backends?.close(), account?.close()]));
 
 const deviceOf = (id: string) =>
   connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });
