@@ -12,14 +12,12 @@ import { target as anyTarget, guid, integer, modelId, path, target, text, typeRe
 import type { Notification } from '../src/protocol/reply.ts';
 import { type FailureCode, resultCodes } from '../src/protocol/vocabulary.ts';
 import { messageLimits } from '../src/settings/constants.ts';
-import { contractPage } from './contractPage.ts';
+import { contractPage } from './writtenPart.ts';
 
 /** `informationModel` → `information-model`, the name of its OpenAPI document */
 const documentOf = (name: BackendName): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-interface Content {
-  readonly content: { readonly 'application/json': { readonly schema: Schema } };
-}
+type Content = Readonly<{ content: { readonly 'application/json': { readonly schema: Schema } } }>;
 
 interface Operation {
   readonly operationId?: string;
@@ -116,7 +114,6 @@ named('relatedModels', relatedModels, {
 
 /** The application properties of requests and acknowledgements. */
 
-/** One of these texts, in upper or lower case. */
 function anyCase(texts: readonly string[]) {
   const patterns = texts.map((one) => one.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   return z.string().regex(new RegExp(`^(${patterns.join('|')})$`));
@@ -362,15 +359,13 @@ export function createSchemas() {
 
   function convert(schema: z.ZodType, io: 'input' | 'output'): Schema {
     const { $schema: _, definitions, ...rest } = z.toJSONSchema(schema, { target: 'draft-07', metadata: names, io });
-    for (const [name, { id: _id, ...definition }] of Object.entries(definitions ?? {})) {
+    for (const [name, { id: _id, ...definition }] of Object.entries(definitions ?? {}))
       components[name] = rewritten(definition) as Schema;
-    }
     return rewritten(rest) as Schema;
   }
 
   return {
     components,
-    /** Names a schema; answers the reference to it. */
     name(name: string, schema: Schema): Schema {
       components[name] = schema;
       return reference(name);

@@ -70,9 +70,7 @@ await write('bom.cdx.json', billOfMaterials(JSON.parse(await readFile(manifest, 
 
 await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
-for (const name of programs) {
-  await write(`${name}.js`, `${first}await import('./programs/${name}.js');\n`);
-}
+for (const name of programs) await write(`${name}.js`, `${first}await import('./programs/${name}.js');\n`);
 
 /** @param {string} file */
 function packageOf(file) {

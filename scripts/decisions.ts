@@ -3,10 +3,7 @@ export const decisionPages = [
   'test/DECISIONS.md',
 ] as const;
 
-export interface Decision {
-  readonly id: string;
-  readonly heading: string;
-}
+export type Decision = Readonly<{ id: string; heading: string }>;
 
 const first = /^(?:## .*\n+)?### [A-Z]\d+ /m;
 

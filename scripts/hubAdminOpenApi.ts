@@ -1,7 +1,7 @@
 import { immediateFaults, standingFaults } from 'iot-hub-emulator';
 import { type Operation, operations, schemas } from 'iot-hub-emulator/admin';
 import { z } from 'zod';
-import { contractPage } from './contractPage.ts';
+import { contractPage } from './writtenPart.ts';
 
 const description = `For tests, tools and people: devices, faults, counters and the journal of a running hub. It listens on the
 loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host

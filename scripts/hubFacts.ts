@@ -32,7 +32,7 @@ async function runService(only: readonly string[]): Promise<number> {
     process.stderr.write(`--service takes ${Object.keys(ways).join(', ')}, not ${unknown}\n`);
     return 3;
   }
-  const { serviceAgainstWays } = await import('./hubFacts/againstWays.ts');
+  const { serviceAgainstWays } = await import('./hubFacts/service.ts');
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   return (await serviceAgainstWays({ only, print, signal: ending.signal })) === 0 ? 0 : 1;
 }

@@ -36,9 +36,8 @@ chmodSync(directory, 0o711); // some tests give their rights away
 // Many wait, most of all for what never comes, and need no processor.
 const atOnce = Math.min(2 * availableParallelism(), 8, mutants.length);
 const runners = Array.from({ length: atOnce }, () => createRunner(process.cwd(), directory));
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => end(128 + constants.signals[signal]));
-}
 
 let tried = 0;
 const escaped: Verdict[] = [];

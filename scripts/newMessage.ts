@@ -52,7 +52,6 @@ function checkedName(names: readonly string[]): string {
   return name;
 }
 
-/** The index with an entry before the place, and its import. */
 function withEntry(file: string, place: RegExp, name: string): string {
   const index = readFileSync(file, 'utf8');
   if (!place.test(index)) throw new Refused(`${file} has no line like ${place}. Nothing has been written.`);

@@ -1,28 +1,31 @@
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { tail } from '../sandbox/service/process.ts';
+import { projectDirectory } from '../sandbox/state/directories.ts';
+import { createPrinter } from '../sandbox/terminal/print.ts';
+import { readEnvFile } from '../src/settings/config.ts';
+import { installNode } from './image/baseNode.ts';
+import { createContainer, type Mount, requireContainers } from './image/container.ts';
+import { type DockerRun, readDockerRun } from './image/dockerRun.ts';
+import { proveEdge } from './image/edgeStory.ts';
+import { followDockerfile, type Image, StepFailed } from './image/followDockerfile.ts';
+import { proveMethods } from './image/methods.ts';
+import { proveService } from './image/story.ts';
+
 /**
  * Proves what the Dockerfiles build, where no container engine runs: follows them in empty folders, with the Node.js of their
  * base image, and has the results serve devices and applications of the sandbox, isolated as in a container, with what
  * README's `docker run` line says. `npm run prove -- image`
  */
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startSandbox } from '../sandbox/sandbox.ts';
-import { tail } from '../sandbox/service/process.ts';
-import { projectDirectory } from '../sandbox/state/directories.ts';
-import { createPrinter } from '../sandbox/terminal/print.ts';
-import { installNode } from './image/baseNode.ts';
-import { createContainer, type Mount, requireContainers } from './image/container.ts';
-import { readDockerRun } from './image/dockerRun.ts';
-import { proveEdge } from './image/edgeStory.ts';
-import { environmentOf } from './image/environment.ts';
-import { followDockerfile, type Image, StepFailed } from './image/followDockerfile.ts';
-import { proveLayers } from './image/layers.ts';
-import { proveMethods } from './image/methods.ts';
-import { createPatience, kindsOfLines } from './image/patience.ts';
-import { proveService } from './image/story.ts';
 
 /** For what needs seconds. */
 const edgeMs = 300_000;
+
+/** Of what the project adds to the base image. */
+const maxBytes = 15_000_000;
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -92,4 +95,85 @@ async function prove(image: Image, node: string): Promise<void> {
     patience.end();
     await sandbox.close();
   }
+}
+
+/**
+ * What the container is told by README’s `docker run` line: the image’s own variables, and `.env`, a copy of
+ * `.env.example` that has been filled in.
+ * @param values of the settings that `.env.example` leaves open
+ * @throws Error when the line and the Dockerfile do not fit together
+ */
+export async function environmentOf(
+  project: string,
+  dockerRun: DockerRun,
+  image: Image,
+  values: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  if (dockerRun.envFile !== '.env') throw new Error('docker run in README.md must have --env-file .env');
+  requireSame('volumes', dockerRun.mounts, image.volumes);
+  requireSame('ports', dockerRun.ports, image.ports);
+  const { variables: open } = readEnvFile(await readFile(join(project, '.env.example'), 'utf8'));
+  const filled = Object.keys(open).map((name) => [name, values[name] ?? ''] as const);
+  return { ...image.environment, ...Object.fromEntries(filled), ...dockerRun.environment };
+}
+
+function requireSame(what: string, inReadme: readonly string[], inDockerfile: readonly string[]): void {
+  const [wanted, declared] = [inReadme, inDockerfile].map((list) => [...list].sort().join(', '));
+  if (wanted !== declared)
+    throw new Error(`docker run in README.md has the ${what} ${wanted}, the Dockerfile declares ${declared}`);
+}
+
+/** Waiting that has no limit but the silence of what is waited for. */
+export interface Patience {
+  /** Aborts when nothing new has come for a long time. */
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+const [betweenLooksMs, looksInVain] = [100, 600];
+
+/** @param news counts or lists what has come; anything but the same as before counts as new */
+export function createPatience(news: () => Promise<string>): Patience {
+  const giveUp = new AbortController();
+  const ending = new AbortController();
+
+  async function watch() {
+    let [seen, inVain] = [await news(), 0];
+    while (inVain < looksInVain) {
+      await sleep(betweenLooksMs, undefined, { signal: ending.signal });
+      const now = await news();
+      inVain = now === seen ? inVain + 1 : 0;
+      seen = now;
+    }
+    giveUp.abort(new Error('The service hangs: it has not said or done anything new for a long time'));
+  }
+  watch().catch((error) => {
+    if (!ending.signal.aborted) giveUp.abort(error);
+  });
+  return { signal: giveUp.signal, end: () => ending.abort() };
+}
+
+/** The kinds of lines in a log: one that comes again and again says nothing new. */
+export async function kindsOfLines(logFile: string): Promise<string> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  return [...new Set(text.split('\n').map((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? line))].sort().join('\n');
+}
+
+/**
+ * Proves that an image has what runs and its licences, and nothing else. Resolves with its size in bytes.
+ * @param directory the image's working directory, in the real file system
+ * @param allowed its files, and folders with all that is below
+ */
+export async function proveLayers(directory: string, allowed: readonly string[]): Promise<number> {
+  const files = (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name).slice(directory.length + 1));
+  const isOf = (name: string) => (path: string) => path === name || path.startsWith(`${name}/`);
+  const strangers = paths.filter((path) => !allowed.some((name) => isOf(name)(path)));
+  if (strangers.length > 0) throw new Error(`The image has what nobody runs: ${strangers.join(', ')}`);
+  const missing = allowed.filter((name) => !paths.some(isOf(name)));
+  if (missing.length > 0) throw new Error(`The image lacks ${missing.join(', ')}`);
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(join(directory, path))).size));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > maxBytes) throw new Error(`The image adds ${bytes} bytes to its base, ${maxBytes} are allowed`);
+  return bytes;
 }

@@ -5,8 +5,7 @@ import { spawn } from '../sandbox/service/endWithUs.ts';
 import { edgeEpisodes } from './recording/edgeEpisodes.ts';
 import { recordEdgeEpisode } from './recording/edgeStage.ts';
 import { episodes } from './recording/episodes.ts';
-import { print, recordingFile, recordingFolder } from './recording/recordings.ts';
-import { askedOf, seriesOf } from './recording/series.ts';
+import { askedOf, print, recordingFile, recordingFolder, seriesOf } from './recording/series.ts';
 import { recordEpisode } from './recording/stage.ts';
 
 /**

@@ -13,11 +13,7 @@ export const required = [
   ...['BACKENDS_TOKEN', 'BACKENDS_TOKEN_URL', 'BACKENDS_CLIENT_ID', 'BACKENDS_CLIENT_SECRET'],
 ];
 
-interface Section {
-  readonly title: string;
-  readonly about: string;
-  readonly groups: readonly (keyof typeof everySetting)[];
-}
+type Section = Readonly<{ title: string; about: string; groups: readonly (keyof typeof everySetting)[] }>;
 
 const sections: readonly Section[] = [
   {
@@ -86,7 +82,6 @@ Everything else is a constant, or derived ([D66](decisions.md#d66--what-is-a-set
 <!-- Written by \`npm run docs\` from the schema in src/settings. -->
 `;
 
-/** `docs/settings.md`: every setting, in sections. */
 export function settingsPage(): string {
   const [service, door] = [schema, methodsSchema].map((of) => settingDocs(of).map(({ env }) => env));
   const readBy = ({ env }: SettingDoc) =>

@@ -12,10 +12,7 @@ import { withTexts } from './writtenPart.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8'));
 
-interface Hub {
-  readonly tier: Tier;
-  readonly units: number;
-}
+type Hub = Readonly<{ tier: Tier; units: number }>;
 
 const hubs: readonly Hub[] = [
   ...[1, 10, 50, 200].map((units) => ({ tier: 'S1' as const, units })),
@@ -40,11 +37,7 @@ const perSecond = (limit: { count: number; perMs: number } | undefined): number 
   limit === undefined ? 0 : (limit.count * 1000) / limit.perMs;
 
 /** What one message costs in µs of CPU, and what an instance needs when it is busy. */
-interface Costs {
-  readonly skip: number;
-  readonly handle: number;
-  readonly memory: number;
-}
+type Costs = Readonly<{ skip: number; handle: number; memory: number }>;
 
 function costsIn(run: Run): Costs {
   const figure = (workload: string, program: string, what: string) => {

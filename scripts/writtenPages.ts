@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { schema } from '../edge/src/configuration/schema.ts';
-import { ruleFiles } from './alertRules.ts';
-import { alertPages } from './alertTables.ts';
+import { alertPages, ruleFiles } from './alertTables.ts';
 import { asyncApiDocument, asyncApiFile } from './asyncapi.ts';
-import { dashboardFiles } from './dashboards.ts';
 import { hubAdminOpenApi } from './hubAdminOpenApi.ts';
 import { hubFactsPage, hubReliancesPage } from './hubFactsPage.ts';
 import { messagePages } from './messagePages.ts';
@@ -19,10 +17,7 @@ const whole = (files: Readonly<Record<string, string>>) =>
 
 const json = (value: object) => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/**
- * Pages, contracts, alerts and dashboards, and what makes them of what they were. `npm run docs` rewrites them; a test fails when
- * one is behind.
- */
+/** Pages, contracts and alerts, and what makes them of what they were. `npm run docs` rewrites them; a test fails when one is behind. */
 export const writtenPages: readonly (readonly [file: string, rewritten: (page: string) => string])[] = [
   ['README.md', withRequiredSettings],
   ['docs/settings.md', settingsPage],
@@ -38,7 +33,6 @@ export const writtenPages: readonly (readonly [file: string, rewritten: (page: s
   ['docs/metrics.md', withMetrics],
   ...Object.entries(alertPages),
   ...whole(ruleFiles),
-  ...whole(dashboardFiles),
   ['docs/performance.md', withFigures],
   ['docs/sizing.md', withSizes],
 ];

@@ -1,3 +1,5 @@
+import { Document, visit } from 'yaml';
+
 /** The lines around a part of a page that `npm run docs` writes. */
 export const beginOf = (name: string) => `<!-- ${name}: written by \`npm run docs\` -->`;
 export const endOf = (name: string) => `<!-- /${name} -->`;
@@ -15,3 +17,15 @@ export function withText(page: string, name: string, text: string): string {
 
 export const withTexts = (page: string, texts: Readonly<Record<string, string>>): string =>
   Object.entries(texts).reduce((text, [name, part]) => withText(text, name, part), page);
+
+/** A contract as YAML; a list or object that fits on a line stands on one. */
+export function contractPage(source: string, contract: object): string {
+  const document = new Document(contract, { aliasDuplicateObjects: false });
+  visit(document, {
+    Collection(_, node, path) {
+      const text = JSON.stringify(node);
+      if (text.length + 2 * path.length <= 110 && !text.includes('\\n')) node.flow = true;
+    },
+  });
+  return `# Written by \`npm run docs\` from ${source}.\n${document.toString({ lineWidth: 120, blockQuote: 'literal' })}`;
+}

@@ -59,12 +59,6 @@ describe('the admin port', () => {
     const { body } = await ask('/devices');
     expect(JSON.stringify(body)).not.toContain(hub.registry.get('pump-1')?.primaryKey);
   });
-  test('removes a device', async () => {
-    await post('{"deviceId":"made-%3"}');
-    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(204);
-    expect(hub.registry.get('made-%3')).toBeUndefined();
-    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
-  });
   test('renews one key of a policy: its tokens are refused from now on, those of the other key are not', async () => {
     const [first, second] = (['primaryKey', 'secondaryKey'] as const).map((key) =>
       hub.connectionString('registryRead', key),
@@ -185,9 +179,7 @@ describe('the admin port', () => {
 
 const ofClient = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
 let admin: AdminClient;
-beforeAll(() => {
-  admin = createAdminClient(`${ofClient.adminUrl}/`);
-});
+beforeAll(() => (admin = createAdminClient(`${ofClient.adminUrl}/`)));
 
 test('the admin client has a function for each operation', () =>
   expect(Object.keys(admin).toSorted()).toEqual(Object.keys(operations).toSorted()));
@@ -537,14 +529,12 @@ describe('over the admin port', () => {
       expect(body.error).toContain(word);
     });
   });
-
   test('a burst in a hub without devices is refused with a status and a sentence', async () => {
     const empty = await hubForTest();
     const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
   });
-
   test('the counters show connections, links, credit, events and queues', async () => {
     const { bodies } = await eventReceiver(hub, { credit: 10 });
     append(hub, ['a', 'b']);

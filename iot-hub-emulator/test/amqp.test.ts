@@ -21,13 +21,13 @@ import { hubForEach, hubForTest } from './support/sharedHub.ts';
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
 
 let lead = 0;
-beforeEach(() => {
-  lead = 0;
-});
+beforeEach(() => (lead = 0));
 const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, now: () => Date.now() + lead });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
-const event4k = rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(4096)) });
+const { data_section, data_sections } = rhea.message;
+const batchFormat = 0x80013700;
+const event4k = rhea.message.encode({ body: data_section(Buffer.alloc(4096)) });
 const loggedIn = async () => {
   const connection = await bareConnection(hub);
   expect(await putToken(hub, connection, 'events')).toBe(202);
@@ -188,14 +188,10 @@ describe('a device over AMQP', () => {
   // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
 
   let lead = 0;
-  beforeEach(() => {
-    lead = 0;
-  });
+  beforeEach(() => (lead = 0));
   const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
   const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
-  const { data_section, data_sections } = rhea.message;
-  const batchFormat = 0x80013700;
   const batch = (...bodies: Buffer[]) =>
     rhea.message.encode({
       body: data_sections(
@@ -231,7 +227,6 @@ describe('a device over AMQP', () => {
       expect(d2c()).toHaveLength(2);
     });
   });
-
   test('typed application properties keep their types', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
     const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
@@ -282,7 +277,6 @@ describe('a device over AMQP', () => {
       expect(d2c()).toHaveLength(1);
     });
   });
-
   test('a link at an unknown address of a device is refused as not found', async () => {
     const connection = await loggedIn();
     expect(await ended(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
@@ -336,8 +330,6 @@ describe('bytes beyond the limits', () => {
   const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
 
   const bytes = (...all: number[]) => Buffer.from(all);
-  const { data_section, data_sections } = rhea.message;
-  const batchFormat = 0x80013700;
   const many = emptyElements(257);
   const deep = nestedLists(33);
   const hostile: [string, Buffer][] = [
@@ -404,7 +396,6 @@ describe('bytes beyond the limits', () => {
       });
       expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ deviceId: 'pump-1', body }]);
     });
-
     test('can send them in one batch with others', async () => {
       const sender = await toTelemetry();
       const messages = [Buffer.concat([properties, section('value', deep)]), rhea.message.encode({ body: 'x' })];
@@ -413,7 +404,6 @@ describe('bytes beyond the limits', () => {
       expect(hub.counters().appended).toBe(2);
       expect(eventBytes().subarray(-deep.length)).toEqual(deep);
     });
-
     test.each([
       ['properties of 257 elements without bytes', section('applicationProperties', many)],
       [
@@ -433,7 +423,6 @@ describe('bytes beyond the limits', () => {
       expect(await outcomeOf(sender, { body: data_section(Buffer.from('x')) })).toBe('accepted');
       expect(hub.counters().appended).toBe(1);
     });
-
     test('can send a batch of thousands of messages', async () => {
       const sender = await toTelemetry();
       const message = rhea.message.encode({ body: data_section(Buffer.from('x')) });
@@ -441,11 +430,9 @@ describe('bytes beyond the limits', () => {
       expect(await outcomeOf(sender, batch, batchFormat)).toBe('accepted');
       expect(hub.counters().appended).toBe(5_000);
     });
-
     test('can send an empty message', async () =>
       expect(await outcomeOf(await toTelemetry(), Buffer.alloc(0), 0)).toBe('accepted'));
   });
-
   test.each(hostile)('a producer can send %s, too', async (_, body) => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'events', 'iothubowner');
@@ -458,7 +445,6 @@ describe('bytes beyond the limits', () => {
       message_annotations: { 'x-opt-sequence-number': 0 },
     });
   });
-
   test.each(hostile)('a service cannot send %s to a device', async (_, body) => {
     const connection = await bareConnection(hub);
     await putToken(hub, connection, 'service');

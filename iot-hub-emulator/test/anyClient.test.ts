@@ -72,7 +72,6 @@ describe('a session in which a link was closed and another attached in the same 
     const transfers = await client.has('transfer', 9);
     expect(transfers.map(bodyOf).join('')).toBe('abcabcabc');
   });
-
   test('gets nothing on the new link that waited for the old one', async () => {
     append(hub, ['old'], 0);
     append(hub, ['1', '2', '3'], 0);
@@ -117,7 +116,6 @@ describe('frames', () => {
     const [begun] = await client.has('begin');
     expect(begun?.fields[4]?.value).toBe(262_143);
   });
-
   test('that answer an attach repeat its source, target and properties; those that refuse it have neither', async () => {
     const client = await started();
     const properties = map(symbol('com.microsoft:epoch'), Buffer.from([0x55, 7]));
@@ -312,7 +310,6 @@ describe('the official consumer for Python', () => {
     return { client, leave };
   }
 
-  /** Where the first frame of a kind begins. */
   function beginningOf(kind: string, frames: Buffer): number {
     let at = 0;
     while (at < frames.length && frames[at + 10] !== codes[kind]) at += frames.readUInt32BE(at);
@@ -336,7 +333,6 @@ describe('the official consumer for Python', () => {
     expect(answer?.body).toMatchObject(properties);
     await leave();
   });
-
   test.each([
     ['test_receive_partition', 'ab'],
     ['test_receive_with_event_position_sync, offset', 'b'],
@@ -356,7 +352,6 @@ describe('the official consumer for Python', () => {
     await leave();
     await expect.poll(() => hub.counters().connections.all).toBe(0);
   });
-
   test('test_receive_owner_level: another receiver loses the partition to it', async () => {
     await inject(hub, ['a', 'b']);
     const { client } = await replay('test_receive_partition');

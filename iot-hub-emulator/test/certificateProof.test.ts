@@ -81,7 +81,6 @@ describe('a device behind an authority', () => {
     const authMethod = expect.stringContaining('"type":"x509"');
     expect(logIn(chain(...names))).toMatchObject({ identity: { clientId: 'd1' }, authMethod });
   });
-
   test.each<[string, string[], RegExp, (() => void)?]>([
     ['without a certificate', [], /presented none/],
     ['without what lies between', ['d1'], /No registered and verified CA certificate/],
@@ -101,12 +100,10 @@ describe('a device behind an authority', () => {
     change?.();
     expect(() => logIn(chain(...names))).toThrow(why);
   });
-
   test('gets in when the authority is valid still, the moment before', () => {
     now = start + year / 2 - 1000;
     expect(logIn(chain('of old'))).toMatchObject({ identity: { clientId: 'd1' } });
   });
-
   test.each([
     [9, 'gets in'],
     [10, 'No registered'],
@@ -119,7 +116,6 @@ describe('a device behind an authority', () => {
     if (outcome === 'gets in') expect(attempt()).toBe(outcome);
     else expect(attempt).toThrow(outcome);
   });
-
   test('does not get in by its keys', () => {
     const { primaryKey } = registry.get('d1') ?? { primaryKey: '' };
     const token = signSas('localhost/devices/d1', primaryKey, 'base64', now / 1000 + 60);
@@ -129,7 +125,6 @@ describe('a device behind an authority', () => {
     expect(logIn(chain('self'), undefined, token)).toMatchObject({ identity: { clientId: 'd1' } });
     expect(() => logIn(chain('d1', 'middle'))).toThrow(/by a token, and sent none/);
   });
-
   test('has modules whose certificates name both', () => {
     registry.create('d1', { moduleId: 'm', authentication: { type: 'certificateAuthority' } });
     expect(logIn(chain('d1/m', 'middle'), 'm').authMethod).toContain('"scope":"module"');
@@ -149,7 +144,6 @@ describe('a device with thumbprints', () => {
       expect(() => logIn(chain('self'))).toThrow(/expired/);
     },
   );
-
   test.each(['', 'A'.repeat(39), 'A'.repeat(41), 'G'.repeat(40), 'AA:'.repeat(20), 'A'.repeat(63)])(
     'cannot have the thumbprint %j',
     (primaryThumbprint) => {
@@ -193,7 +187,6 @@ describe('the key of a CA certificate', () => {
     authorities.add('new', pem('old root'));
     expect(isVerified()).toBe(false);
   });
-
   test.each([
     ['a name with other characters', 'a b', 'root', /1 to 64 letters/],
     ['no name', '', 'root', /1 to 64 letters/],
@@ -204,7 +197,6 @@ describe('the key of a CA certificate', () => {
     now = start + year / 2;
     expect(() => authorities.add(name, pem(certificate))).toThrow(why);
   });
-
   test('is kept for 25 certificates at most', () => {
     for (let i = authorities.list().length; i < 25; i++) authorities.add(`ca-${i}`, pem('root'));
     expect(() => authorities.add('more', pem('root'))).toThrow(/25 CA certificates at most/);

@@ -57,12 +57,6 @@ describe('an event as receivers get it', () => {
       decode(rhea.message.encode({ application_properties: properties, body: 'x' }))['application_properties'],
     );
   });
-  test('names the module that sent it', () => {
-    const module = registry.create('pump-1', { moduleId: 'valve' });
-    const message = { system: {}, properties: {}, body: Buffer.alloc(0) };
-    const event = decode(encodeDeviceEvent({ ...login, identity: module }, message, place));
-    expect(event['message_annotations']).toMatchObject({ 'iothub-connection-module-id': 'valve' });
-  });
   test('can have the largest size, several times in a row', () => {
     for (const size of [255, 256, 262_144, 3]) {
       const body = Buffer.alloc(size, 'x');

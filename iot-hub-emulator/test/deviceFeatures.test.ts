@@ -15,9 +15,8 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventProducer, listenInTest } from './support/eventClients.ts';
+import { eventProducer, listenInTest, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 
@@ -25,9 +24,7 @@ let service: iothub.Client;
 let registry: iothub.Registry;
 let deviceId = '';
 const hub = hubForAll({ partitions: 1 });
-beforeAll(() => {
-  registry = registryClient(hub, 'iothubowner');
-});
+beforeAll(() => (registry = registryClient(hub, 'iothubowner')));
 serviceForAll(hub, (opened) => (service = opened));
 deviceForEach(hub, (id) => (deviceId = id));
 
@@ -364,7 +361,6 @@ describe('after a drop', () => {
     await client.close().catch(() => undefined);
     expect(await sent).toBe('lost');
   });
-
   test('of the messages that a device has in flight, exactly the acknowledged ones are appended', async () => {
     const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
     client.on('error', () => undefined);
@@ -384,7 +380,6 @@ describe('after a drop', () => {
     await Promise.all(sends);
     expect(arrived()).toEqual(acknowledged);
   });
-
   test('messages that a service sends after the drop, before it notices, are not queued', async () => {
     const sender = await serviceLink(hub);
     expect(await drop('service')).toBe(1);
@@ -392,7 +387,6 @@ describe('after a drop', () => {
     await allGone();
     expect(hub.journal.list({ kind: 'c2d', deviceId })).toEqual([]);
   });
-
   test('events that a producer sends after the drop, before it notices, are not appended', async () => {
     const producer = eventProducer(hub);
     await producer.sendBatch([{ body: 'before' }], { partitionId: '0' });

@@ -15,8 +15,8 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 let client: device.Client;
 let listening: Listening;
@@ -121,9 +121,7 @@ describe('a device that names its model', () => {
   let deviceId = '';
   const hub = hubForAll({ partitions: 1 });
   deviceForEach(hub, (id) => (deviceId = id));
-  beforeEach(() => {
-    listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' });
-  });
+  beforeEach(() => (listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' })));
   afterEach(() => listening.stop());
 
   const receiverThere = () => expect.poll(() => hub.counters().receivers.length).toBe(1);
@@ -260,7 +258,6 @@ describe('messages to a device', () => {
       expect(entry).toMatchObject({ policy: 'service', refused: { condition: 'amqp:not-found' } });
     });
   });
-
   test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
     const strict = await hubForTest({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
     const client = serviceClient(strict);

@@ -146,9 +146,7 @@ describe('what is refused', () => {
   const signed = / TrackingId:[0-9a-f]{32}_G\d+, SystemTracker:gateway\d+, Timestamp:[-0-9T:]{19}$/;
 
   const hub = hubForAll({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
-  beforeAll(async () => {
-    await inject(hub, ['e0', 'e1', 'e2']);
-  });
+  beforeAll(async () => void (await inject(hub, ['e0', 'e1', 'e2'])));
 
   const listen = (options: Partial<Parameters<typeof listenInTest>[1]> = {}) =>
     listenInTest(hub, { partition: '0', startPosition: earliest, ...options });
@@ -253,7 +251,6 @@ describe('what is refused', () => {
       });
     });
   });
-
   test('a key that is renewed is refused at the next management request, while open links still get events', async () => {
     const renewed = await hubForTest({ partitions: 1 });
     const listening = listenInTest(renewed, { partition: '0', startPosition: earliest });
@@ -274,9 +271,7 @@ describe('clients that share the work', () => {
 
   let producer: EventHubProducerClient;
   const hub = hubForAll({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
-  beforeAll(() => {
-    producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
-  });
+  beforeAll(() => (producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'))));
   afterAll(() => producer.close());
 
   /** Keeps ownerships with etags, as the store in blobs does, and checkpoints. */
@@ -363,7 +358,6 @@ describe('clients that share the work', () => {
       expect(bodies(second)).not.toContain('"before"');
     });
   });
-
   test('each consumer group gets every event', async () => {
     await producer.sendBatch([{ body: 'for all' }], { partitionId: '0' });
     const groups = ['$Default', 'third', 'THIRD'].map((group) =>
@@ -413,13 +407,11 @@ describe('a producer of the owner', () => {
     });
     expect(strict.counters().appended).toBe(0);
   });
-
   test('only the owner may send where the hub allows it', async () => {
     await eventProducer(hub).sendBatch([{ body: 1 }], { partitionId: '3' });
     const sending = eventProducer(hub, 'service').sendBatch([{ body: 1 }]);
     await expect(sending).rejects.toMatchObject({ code: 'UnauthorizedError' });
   });
-
   test('a batch is appended to its partition event by event, without identity stamps', async () => {
     const sender = eventProducer(hub);
     const batch = await sender.createBatch({ partitionId: '1' });

@@ -51,7 +51,6 @@ describe('each fact holds', () => {
     for (const outcome of [...(await ask(hub, usual)), ...(await ask(fullHub, [afterRetention]))])
       outcomes.set(outcome.id, outcome);
   });
-
   test.each(probed.map(({ id }) => id))('%s', (id) => expect(outcomes.get(id)).toEqual({ id, result: 'held' }));
   test('and no device is left of those that were made, as many as was said at most', () => {
     expect(hub.registry.list()).toEqual([]);

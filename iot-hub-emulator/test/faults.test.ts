@@ -70,7 +70,6 @@ describe('closing a connection', () => {
     await closed;
     return { told, error: receiver.error };
   }
-
   test('ends its links and sessions first, for the same reason, like IoT Hub', async () => {
     const { told, error } = await endsOf();
     expect(told).toEqual(['link', 'session', 'connection']);
@@ -245,7 +244,6 @@ describe('while a fault stands', () => {
       socket.destroy();
     });
   });
-
   test('a link is refused with the requested condition', async () => {
     hub.faults.add({ kind: 'refuse-link', address: 'devicebound', condition: 'com.microsoft:server-busy', times: 1 });
     const connection = await bareConnection(hub);
@@ -498,7 +496,6 @@ describe('a failover', () => {
     }
     return found.sort();
   }
-
   test('an official client reads other events, with numbers from the beginning, at another endpoint, and the first ones on the way back', async () => {
     await inject(hub, ['a', 'b'], { partition: 0 });
     const first = hub.endpoint().name;
@@ -511,7 +508,6 @@ describe('a failover', () => {
     await inject(hub, ['d'], { partition: 0 });
     expect(await readAll(3)).toEqual(['0 a', '1 b', '2 d']);
   });
-
   test('the endpoint before is not there any more, and its connections end', async () => {
     const before = hub.eventHubConnectionString('events');
     const { connection } = await eventReceiver(hub);
@@ -521,7 +517,6 @@ describe('a failover', () => {
     expect(connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
     await expect(readAll(1, before)).rejects.toMatchObject({ code: 'MessagingEntityNotFoundError' });
   });
-
   test('the endpoint before stays without new events, if the fault says so', async () => {
     const before = hub.eventHubConnectionString('events');
     await inject(hub, ['a'], { partition: 0 });
@@ -530,7 +525,6 @@ describe('a failover', () => {
     expect(await readAll(1, before)).toEqual(['0 a']);
     expect(await readAll(1)).toEqual(['0 b']);
   });
-
   test('messages to devices are lost, and the hub takes new ones', async () => {
     expect(await outcomeOf(await serviceLink(hub), toDevice('pump-1', 'lost'))).toBe('accepted');
     expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
@@ -540,7 +534,6 @@ describe('a failover', () => {
     expect(await outcomeOf(await serviceLink(hub), toDevice('pump-1', 'kept'))).toBe('accepted');
     expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
   });
-
   test('a receiver under the hub’s own name is redirected to the endpoint of the moment', async () => {
     const addressOf = async () => {
       const { connection } = await serviceLink(hub);

@@ -81,10 +81,6 @@ describe('a server', () => {
     const url = await serving(async () => ({ status: 200, headers: { 'x-a': 'line\nbreak' } }));
     expect((await fetch(url)).status).toBe(418);
   });
-  test('resets a connection on request', async () => {
-    const url = await serving(async () => 'reset');
-    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
-  });
   test('reads bodies up to the limit', async () => {
     const url = await serving(bodyReader);
     expect(await (await fetch(url, { method: 'POST', body: '0123456789' })).json()).toBe('0123456789');

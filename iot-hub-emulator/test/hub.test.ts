@@ -40,7 +40,6 @@ describe('a hub without a directory', () => {
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   });
-
   test('has a temporary one until the block ends in which it is used, or until it is closed', async () => {
     let admin = '';
     {
@@ -57,7 +56,6 @@ describe('a hub without a directory', () => {
     await hub.close();
     expect(await readdir(directory)).toEqual([]);
   });
-
   test('leaves none behind when it cannot start', async () => {
     await using hub = await startHub();
     await expect(startHub({ ports: { admin: hub.ports.admin } })).rejects.toThrow('EADDRINUSE');
@@ -123,7 +121,6 @@ describe('a port', () => {
     expect(headers['keep-alive']).toBe('timeout=120');
     agent.destroy();
   });
-
   test('serves AMQP, MQTT and REST if it is a TLS port', async () => {
     const hub = await hubForTest({ devices: [{ deviceId: 'pump-1' }] });
     const { amqps, mqtts } = hub.ports;
@@ -225,10 +222,6 @@ describe('access', () => {
     );
     test('a token that ends in a second is taken', () =>
       expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined());
-    test('either key of a policy signs tokens', () => {
-      for (const signer of [key, secondaryKey])
-        expect(access.claim(service('localhost', later, signer), 'localhost')).toMatchObject({ policy: 'service' });
-    });
     test('a device logs in with either of its keys, and its login has the auth method', () => {
       const secondary = registry.get('d1')?.secondaryKey ?? '';
       for (const signer of [key, secondary]) {
@@ -237,10 +230,6 @@ describe('access', () => {
         expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
       }
     });
-    test('device ids are case-sensitive', () =>
-      expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
-        unauthorized,
-      ));
     test('a policy with the right logs a device in, with the scope of the hub', () => {
       const token = service('localhost/devices', later, otherKey, 'device');
       expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Authority, startAuthority } from '../src/authority/authority.ts';
-import { type Hub, startHub } from '../src/hub.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startAuthority } from '../src/authority/authority.ts';
+import { startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';
 import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
 import { deviceClient, deviceMessage } from './support/clients.ts';
 import { eventConsumer } from './support/eventClients.ts';
-import { folderForAll } from './support/fixtures.ts';
+import { folderForAll, startForAll } from './support/fixtures.ts';
 import { printed } from './support/printed.ts';
 
 // Entra identities instead of keys: tokens of the stand-in, taken by the hub or refused.
@@ -26,16 +26,13 @@ const rights: Record<string, Right[]> = {
 
 const certificates = createCaCertificates(Date.now);
 const directory = folderForAll('identity');
-let authority: Authority;
-let hub: Hub;
-beforeAll(async () => {
-  authority = await startAuthority({ directory, principals: [worker, stranger, forger] });
-  hub = await startHub({
+const authority = startForAll(() => startAuthority({ directory, principals: [worker, stranger, forger] }));
+const hub = startForAll(() =>
+  startHub({
     ...{ directory, devices: [{ deviceId: 'pump-1' }], authority: { ...authority.trust, rights } },
     routeTo: { name: 'routed', partitions: 2 },
-  });
-});
-afterAll(async () => void (await Promise.all([hub.close(), authority.close()])));
+  }),
+);
 
 const run = (variables: Readonly<Record<string, string>>, what: string, ...more: readonly string[]) =>
   printed(program, [what, 'localhost', String(hub.ports.amqps), ...more], authority.caFile, variables);
@@ -58,11 +55,9 @@ describe('the official clients with the token', () => {
       granted: true,
     });
   });
-
   test.each(['machine', 'appService'] as const)('of the platform send to a device: %s', async (kind) =>
     expect(await run(authority[kind], 'send', 'pump-1', 'hello')).toBe('MessageEnqueued'),
   );
-
   test('of a principal without a role are refused', async () =>
     expect(await run(await federated(stranger), 'send', 'pump-1', 'no')).toMatch(/has no role here/));
 
@@ -82,19 +77,16 @@ describe('the event hub behind the route', () => {
     expect(read).toMatchObject({ partitions: 2, stamps: { 'iothub-connection-device-id': 'pump-1' } });
     expect(hub.partitions.map((partition) => partition.next())).toEqual([0, 0, 0, 0]);
   });
-
   test('takes the stamps of every sender: the right to send is the right to be any device', async () => {
     const before = hub.routedPartitions.map((partition) => partition.next());
     expect(await run(await federated(forger), 'write', 'routed', 'pump-9')).toBe('sent');
     const sent = hub.routedPartitions.flatMap((partition, i) => partition.at(before[i] ?? 0)?.bytes.toString() ?? []);
     expect(sent.join()).toContain('pump-9');
   });
-
   test('lets nobody read who may only send, nor the other way round', async () => {
     expect(await run(await federated(forger), 'read', 'routed')).toMatch(/'Listen' claim/);
     expect(await run(await federated(worker), 'write', 'routed', 'pump-9')).toMatch(/'Send' claim/);
   });
-
   test('knows no keys', async () => {
     const withKey = hub.eventHubConnectionString('iothubowner').replace(/EntityPath=[^;]+/, 'EntityPath=routed');
     await expect(eventConsumer(hub, withKey).getPartitionIds()).rejects.toThrow(/'Listen' claim/);
@@ -121,7 +113,6 @@ describe('a token', () => {
     const ofEvents = access().claim(issue('https://eventhubs.azure.net/'), listenAt);
     expect(ofEvents).toMatchObject({ rights: new Set(['routedListen']), path: ['routed'] });
   });
-
   test.each([
     ['for another resource', () => issue('https://storage.azure.com'), hubScope, /InvalidAudience/],
     ['for event hubs, at the hub', () => issue('https://eventhubs.azure.net'), hubScope, /InvalidAudience/],
@@ -133,13 +124,11 @@ describe('a token', () => {
   ])('%s is refused', (_, token, audience, reason) =>
     expect(() => access().claim(`Bearer ${token()}`, audience)).toThrow(reason),
   );
-
   test('counts until its end, as the hub’s clock says', () => {
     const token = `Bearer ${issue('https://iothubs.azure.net', 60)}`;
     expect(access(Date.now() + 30_000).claim(token, hubScope).policy).toBe(worker.objectId);
     expect(() => access(Date.now() + 61_000).claim(token, hubScope)).toThrow(/ExpiredToken/);
   });
-
   test('of an authority that the hub does not trust is refused', () => {
     const { policies, registry } = { policies: new Map(), registry: createRegistry(Date.now) };
     const alone = createAccess({ hubName: 'hub', policies, registry, certificates, now: Date.now });

@@ -35,7 +35,6 @@ describe('a call to a device', () => {
     own.leave();
     await expect(second).rejects.toMatchObject(gone);
   });
-
   test('ends when the device listens on a new connection and the earlier one ends, which ends no later call', async () => {
     const earlier = listen('pump-1');
     const before = methods.invoke('pump-1', call);

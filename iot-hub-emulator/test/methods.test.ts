@@ -4,8 +4,8 @@ import type iothub from 'azure-iothub';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, publishPacket, type RawDevice } from './support/device.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // Direct methods as the official service client meets them.
 
@@ -72,7 +72,6 @@ describe('a direct method', () => {
     expect(await invoke(call)).toEqual({ status: 201, payload: { device: { speed: 3 } } });
     expect(await invoke(call, deviceId, 'm1')).toEqual({ status: 202, payload: { module: { speed: 3 } } });
   });
-
   test('passes an answer on unchanged, however deeply it is nested', async () => {
     const device = await listener();
     const answered = invoke();
@@ -81,7 +80,6 @@ describe('a direct method', () => {
     const { status, payload } = (await answered) as { status: number; payload: unknown };
     expect([status, Array.isArray(payload)]).toEqual([200, true]);
   });
-
   test('to an unknown device or module is refused as not found', async () => {
     expect(await failure({}, 'nobody')).toMatchObject({ status: 404, code: 404001 });
     expect(await failure({}, deviceId, 'nothing')).toMatchObject({ status: 404, code: 404001 });

@@ -14,14 +14,10 @@ import { hubForEach } from './support/sharedHub.ts';
 
 let healthy: RawDevice;
 let lead = 0;
-beforeEach(() => {
-  lead = 0;
-});
+beforeEach(() => (lead = 0));
 const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }, { deviceId: 'healthy' }];
 const hub = hubForEach({ devices, now: () => Date.now() + lead });
-beforeEach(async () => {
-  healthy = await connectedDevice(hub, 'healthy');
-});
+beforeEach(async () => (healthy = await connectedDevice(hub, 'healthy')));
 afterEach(async () => {
   // whatever a test did, the others are served as before
   healthy.send(publishPacket('devices/healthy/messages/events/', 'still here', { messageId: 99 }));

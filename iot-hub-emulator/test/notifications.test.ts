@@ -9,9 +9,7 @@ import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 let listening: ReturnType<typeof listenToEvents>;
 const hub = hubForAll({ partitions: 1, sources: notificationSources });
-beforeAll(() => {
-  listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
-});
+beforeAll(() => (listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' })));
 afterAll(() => listening.stop());
 
 const bodyOf = ({ body }: ReceivedEventData) => JSON.parse(body.toString());

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import { folderForAll } from './support/fixtures.ts';
-import { serveInstalled } from './support/localRegistry.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).
 
@@ -118,3 +119,62 @@ test('npx runs a hub, which prints its connection strings and the file of its au
   await ended;
   expect(existsSync(join(project, '.iot-hub-emulator/hub.json'))).toBe(false);
 });
+
+type Installed = { folder: string; manifest: { name: string; version: string } };
+
+/** The packages that are installed in a project, as its lock file knows them. */
+function installedIn(project: string): Installed[] {
+  const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
+  return Object.entries<{ link?: boolean }>(packages).flatMap(([path, { link }]) => {
+    const folder = join(project, path);
+    const file = join(folder, 'package.json');
+    if (!path.includes('node_modules/') || link || !existsSync(file)) return [];
+    return [{ folder, manifest: JSON.parse(readFileSync(file, 'utf8')) }];
+  });
+}
+
+/** A registry of the packages that are installed here: npm installs from it without any network. */
+async function serveInstalled(project: string): Promise<{ url: string; close(): void }> {
+  const installed = installedIn(project);
+  let url = '';
+  const document = (name: string) => {
+    const versions = installed.filter(({ manifest }) => manifest.name === name);
+    return {
+      name,
+      'dist-tags': { latest: versions[0]?.manifest.version },
+      versions: Object.fromEntries(
+        versions.map(({ manifest }) => {
+          const { version } = manifest;
+          return [version, { ...manifest, dist: { tarball: `${url}/-/${encodeURIComponent(`${name}@${version}`)}` } }];
+        }),
+      ),
+    };
+  };
+  const server = createServer(async ({ url: asked = '' }, response) => {
+    const [, isArchive, wanted = ''] = /^\/(-\/)?(.*)$/.exec(decodeURIComponent(asked)) ?? [];
+    const found = installed.find(
+      ({ manifest: { name, version } }) => wanted === (isArchive ? `${name}@${version}` : name),
+    );
+    if (!found) response.writeHead(404).end();
+    else if (isArchive) response.end(await archiveOf(found.folder));
+    else response.end(JSON.stringify(document(wanted)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** What npm would have fetched, but for packages that are inside of it. */
+async function archiveOf(folder: string): Promise<Buffer> {
+  const renamed = '--transform=s,^\\.,package,';
+  const args = ['--create', '--gzip', `--directory=${folder}`, '--exclude=./node_modules', renamed, '.'];
+  const { stdout } = await promisify(execFile)('tar', args, { encoding: 'buffer', maxBuffer: 2 ** 28 });
+  return stdout;
+}

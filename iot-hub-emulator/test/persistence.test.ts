@@ -153,7 +153,6 @@ describe('after a kill', () => {
     send();
     await once(link.connection, 'disconnected');
   }
-
   test('a hub that is killed under load has every event and message that it accepted when it starts again', async () => {
     const hub = await startChild();
     const acknowledged: string[] = [];
@@ -186,7 +185,6 @@ describe('after a kill', () => {
     expect(pending.slice(0, accepted.length)).toEqual(accepted);
     expect(again.registry.get('late')).toBeDefined();
   });
-
   test('two hubs do not write the same files', async () => {
     await startChild();
     await expect(start()).rejects.toThrow('already');
@@ -209,7 +207,6 @@ describe('what survives', () => {
     expect(before).toBe('2026-01-01T00:00:00.000Z');
     expect(await created(await start())).toBe(before);
   });
-
   test('twins survive a restart, also those of modules and unchanged ones', async () => {
     const first = await start();
     first.registry.create('pump', { moduleId: 'm1' });
@@ -242,7 +239,6 @@ describe('what survives', () => {
     second.twins.report('pump', { rpm: 6 });
     expect((await start()).twins.get('pump').reported).toMatchObject({ rpm: 6, $version: 3 });
   });
-
   test('feedback that no service has fetched survives a restart, once; fetched feedback does not', async () => {
     const first = await start({ rules: { feedback: { batch: 2, everyMs: 3_600_000 } } });
     const service = serviceClient(first);

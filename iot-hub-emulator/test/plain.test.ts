@@ -12,9 +12,7 @@ import { hubForEach } from './support/sharedHub.ts';
 
 const program = new URL('./support/redirectedUnmodified.ts', import.meta.url);
 let lead = 0;
-beforeEach(() => {
-  lead = 0;
-});
+beforeEach(() => (lead = 0));
 const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
 const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 

@@ -94,7 +94,6 @@ describe('a query selects', () => {
     const expected = typeof rows === 'string' ? rows.split(' ').map((deviceId) => ({ deviceId })) : rows;
     expect(select(query).items.map((row) => ({ ...row }))).toEqual(expected);
   });
-
   test.each([
     ['SELECT deviceId FROM devices', ['d1 d2', 'd3 d4']],
     ["SELECT deviceId FROM devices WHERE tags.place.region = 'US'", ['d1 d3']],

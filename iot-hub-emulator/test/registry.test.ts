@@ -100,7 +100,6 @@ describe('presence', () => {
       leave();
       expect([presence.isConnected('d1'), presence.since('d1'), ended]).toEqual([false, 2_000, []]);
     });
-
     test('that connects again ends its earlier connection, and the end of that leaves it connected', () => {
       const leave = enter('d1', 'first');
       enter('d1', 'second');
@@ -108,7 +107,6 @@ describe('presence', () => {
       leave();
       expect(presence.isConnected('d1')).toBe(true);
     });
-
     test.each([
       ['disabled', () => registry.update('d1', { status: 'disabled' })],
       ['deleted', () => registry.delete('d1')],
@@ -145,12 +143,6 @@ test('a receiver with an owner level disconnects all that share the partition', 
   admit('c', 0);
   expect(stolen).toEqual(['a amqp:link:stolen', 'b amqp:link:stolen']);
 });
-test('a partition without receivers is free for any owner level', () => {
-  const leave = admit('a', 9);
-  leave();
-  admit('b');
-  expect(stolen).toEqual([]);
-});
 test('a replaced receiver that closes late does not disconnect its successor', () => {
   const leave = admit('a', 1);
   admit('b', 1);
@@ -175,7 +167,6 @@ describe('a receiver starts', () => {
     ["amqp.annotation.x-opt-enqueued-time > '1700000000000'", { by: 'enqueuedTime', value: 1.7e12, inclusive: false }],
     [' amqp.annotation.x-opt-sequence-number>=7 ', { by: 'sequenceNumber', value: 7, inclusive: true }],
   ])('at the position of %j', (selector, start) => expect(parseFilter(selector)).toEqual(start));
-
   test.each([
     'offset > 1',
     "amqp.annotation.x-opt-offset < '1'",

@@ -14,12 +14,8 @@ let registry: iothub.Registry;
 let deviceId = '';
 let count = 0;
 const hub = hubForAll();
-beforeAll(() => {
-  registry = registryClient(hub);
-});
-beforeEach(() => {
-  deviceId = `pump-${count++}`;
-});
+beforeAll(() => (registry = registryClient(hub)));
+beforeEach(() => (deviceId = `pump-${count++}`));
 
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 
@@ -166,7 +162,6 @@ describe('a twin', () => {
     owner = registryClient(hub, 'iothubowner');
     hub.registry.create(deviceId);
   });
-
   test('has tags and desired properties, which a service changes by merging', async () => {
     const first = { tags: { site: { hall: 1 } }, properties: { desired: { a: 1, b: { c: 2 } } } };
     await owner.updateTwin(deviceId, first, '*');

@@ -13,8 +13,8 @@ import type { Hub } from '../src/hub.ts';
 import { bounds } from '../src/limits/bounds.ts';
 import { agentOf, deviceClient, nameOfError, serviceClient, serviceMessage, withSettings } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
+import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
-import { serviceForAll } from './support/sharedService.ts';
 
 // What the official service client can do besides sending.
 
@@ -172,7 +172,6 @@ describe('the protocol layer of azure-iothub', () => {
     expect(hub.journal.list({ kind: 'c2d-settled', deviceId })).toMatchObject(Array(3).fill({ outcome: 'purged' }));
     expect(await purge('service')).toMatchObject({ totalMessagesPurged: 0 });
   });
-
   test('purged messages have feedback, if it was requested', async () => {
     const records: { originalMessageId: string; statusCode: string; deviceId: string }[] = [];
     const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
@@ -191,12 +190,10 @@ describe('the protocol layer of azure-iothub', () => {
       { originalMessageId: 'full', statusCode: 'Purged' },
     ]);
   });
-
   test('a purge requires a known device and the right serviceConnect', async () => {
     await expect(purge('service', 'nobody')).rejects.toMatchObject({ statusCode: 404 });
     await expect(purge('registryRead')).rejects.toMatchObject({ statusCode: 401 });
   });
-
   test('a message that expires more than two days ahead is refused', async () => {
     const day = 24 * 3600 * 1000;
     await send('within', { expiryTimeUtc: Date.now() + 2 * day - 60_000 });
@@ -204,7 +201,6 @@ describe('the protocol layer of azure-iothub', () => {
     const [entry] = hub.journal.list({ kind: 'c2d', deviceId }).slice(-1);
     expect(entry).toMatchObject({ refused: { description: expect.stringContaining('403009') } });
   });
-
   test('statistics count devices, and those that are connected', async () => {
     hub.registry.create(`${deviceId}-off`, { status: 'disabled' });
     hub.registry.create(deviceId, { moduleId: 'm1' });
@@ -255,7 +251,6 @@ describe('deliveries', () => {
     expect(new Set(counts())).toEqual(new Set([0]));
     expect(outcomes()).toEqual([]);
   });
-
   test('each abandoned delivery is counted, and the message leaves the queue at the limit', async () => {
     const { hub, outcomes, send } = await start({ deliveries: 3 });
     const { client, got, counts } = await listening(hub);
@@ -265,7 +260,6 @@ describe('deliveries', () => {
     expect(got).toHaveLength(3);
     expect(counts()).toEqual([0, 1, 2]);
   });
-
   test('over MQTT, where a device cannot abandon a message, the delivery count removes none', async () => {
     const { hub, outcomes, send } = await start({ deliveries: 2 });
     await send('x');

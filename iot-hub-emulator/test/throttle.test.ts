@@ -134,11 +134,6 @@ describe('shaping', () => {
     vi.advanceTimersByTime(59_400);
     expect(went.at(-1)).toBe('199');
   });
-  test('refuses at once without a longest delay', () => {
-    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now);
-    ask('1', '2');
-    expect(went).toEqual(['1', '2 429001']);
-  });
   test('releases no held operation after its end', () => {
     const { went, ask, close } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 5000 });
     ask('1', '2');
@@ -356,7 +351,6 @@ describe('options', () => {
     const started = startHub({ directory: '/nowhere', ...wrong } as never);
     await expect(started).rejects.toThrow(`The hub cannot start so: ${sentence}`);
   });
-
   test('a fault that is none is refused in the words of the admin port, also in code', async () => {
     const wrong = { kind: 'drop', how: 'slowly' } as never;
     const sentence =

@@ -3,12 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { formatBag, parseBag } from '../src/mqtt/topics.ts';
 
 describe('property bags', () => {
-  test('have system properties under names that begin with "$."', () => {
-    const { system, properties } = parseBag('%24.mid=m%201&$.cid=c&%24.ct=application%2Fjson&%24.ce=utf-8&a=1');
-    const types = { contentType: 'application/json', contentEncoding: 'utf-8' };
-    expect(system).toEqual({ messageId: 'm 1', correlationId: 'c', ...types });
-    expect({ ...properties }).toEqual({ a: '1' });
-  });
   test.each([
     ['$.new=1', { '$.new': '1' }],
     ['a=1/', { a: '1' }],

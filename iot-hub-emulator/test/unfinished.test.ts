@@ -48,7 +48,6 @@ describe.concurrent('a client is disconnected', () => {
     const more = setInterval(() => socket.write(hello.subarray(at, ++at)), 50);
     await end(socket).finally(() => clearInterval(more));
   });
-
   test('that says nothing once TLS is there', async () => end(await overTls()));
 
   test('that sends half the headers of a request, be it its first or a later one', async () => {
@@ -63,7 +62,6 @@ describe.concurrent('a client is disconnected', () => {
     later.write(half);
     await end(later);
   });
-
   test('that sends half the headers of a request to the admin port', async () => {
     const socket = raw(hub.ports.admin);
     socket.write('GET / HTTP/1.1\r\nhost: local');

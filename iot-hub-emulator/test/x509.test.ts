@@ -96,7 +96,6 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     expect((await received).getData().toString()).toBe('open');
     await service.close();
   });
-
   test('by the secondary one, and by a certificate that a registered CA certificate stands behind', async () => {
     const own = await issueCertificate({ name: 'anything', role: 'client' });
     const [primaryThumbprint, secondaryThumbprint] = ['A'.repeat(64), sha256(own)];
@@ -109,7 +108,6 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
       await client.close();
     }
   });
-
   test('not by the certificate of another device', async () => {
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint: sha1(root) });
     for (const [deviceId, certificate] of Object.entries({ [`own-${name}`]: signed, signed: await chained('other') })) {
@@ -233,7 +231,6 @@ describe('trust without a variable', () => {
     expect(await outcome('localhost')).toBe(refused);
     expect(tls.createSecureContext).toBe(before);
   });
-
   test('a hub is believed only as this machine, and not by a client that names its own authorities', async () => {
     using _ = trustHub(hub);
     const lookup = (_: string, __: object, done: (...found: unknown[]) => void) =>

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { readDockerfile } from './dockerfile.ts';
+import { readDockerfile } from './followDockerfile.ts';
 
 /** Of the line that the base images have; its newest release that is a package, too. */
 const version = '26.10.0';

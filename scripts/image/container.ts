@@ -28,11 +28,7 @@ export interface Container {
 }
 
 /** What `docker run --volume` mounts besides the image's own volumes. */
-export interface Mount {
-  readonly from: string;
-  readonly to: string;
-  readonly writable?: boolean;
-}
+export type Mount = Readonly<{ from: string; to: string; writable?: boolean }>;
 
 /** What a base image brings, besides Node.js: libraries, certificates, names. None of its programs is needed. */
 const baseFiles = ['/lib', '/lib64', '/usr/lib', '/etc/ssl', '/etc/hosts', '/etc/nsswitch.conf', '/etc/resolv.conf'];

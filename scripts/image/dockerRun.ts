@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readEnvFile } from '../../src/settings/config.ts';
-import { joinLines } from './dockerfile.ts';
+import { joinLines } from './followDockerfile.ts';
 
 export interface DockerRun {
   readonly envFile: string;

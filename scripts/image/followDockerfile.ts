@@ -2,7 +2,6 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { readDockerfile, readWords } from './dockerfile.ts';
 
 /** What an image consists of once its Dockerfile has been followed. */
 export interface Image {
@@ -20,11 +19,7 @@ export interface Image {
   healthCheck: string[];
 }
 
-interface Stage {
-  root: string;
-  workdir: string;
-  environment: Record<string, string>;
-}
+type Stage = { root: string; workdir: string; environment: Record<string, string> };
 
 interface Following {
   /** Node.js of the base image. */
@@ -139,4 +134,31 @@ function cleanEnvironment(node: string): Record<string, string> {
     .split(':')
     .filter((entry) => !/node_modules\/\.bin$|node-gyp-bin$/.test(entry));
   return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(':') };
+}
+
+export type Instruction = Readonly<{ verb: string; argument: string }>;
+
+/** One instruction a line: comments dropped, continued lines joined. */
+export const readDockerfile = (text: string): Instruction[] =>
+  joinLines(text.replace(/^\s*#.*\n/gm, '')).map((line) => {
+    const [verb = ''] = line.split(/\s/, 1);
+    return { verb: verb.toUpperCase(), argument: line.slice(verb.length).trim() };
+  });
+
+/** The lines that say something; a backslash at the end joins the next one. */
+export const joinLines = (text: string): string[] =>
+  text
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** The options of an instruction (`--from=build`), and its other words. */
+function readWords(argument: string): { options: Map<string, string>; words: string[] } {
+  const all = argument.split(/\s+/);
+  const options = all.flatMap((word) => {
+    const [, name, value] = /^--([\w-]+)=(.*)$/.exec(word) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+  return { options: new Map(options), words: all.filter((word) => !word.startsWith('--')) };
 }

@@ -16,7 +16,6 @@ export interface Stage {
   /** Of the service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly printer: Printer;
-  /** Aborts when the service hangs. */
   readonly signal: AbortSignal;
 }
 
@@ -67,8 +66,7 @@ export async function handledLines({ sandbox }: Stage): Promise<string[]> {
 }
 
 export async function residentMegabytes(pid: number): Promise<number> {
-  if (process.platform === 'linux') {
+  if (process.platform === 'linux')
     return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-  }
   return Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])).stdout) / 1024;
 }

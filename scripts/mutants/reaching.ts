@@ -30,10 +30,9 @@ function distance(testFile: string, loaded: ReadonlySet<string>, file: string): 
   return loaded.size / (1 + (10 * common) / Math.max(name.length, own.length)) / (isOfRoom ? 3 : 1);
 }
 
-function wordsOf(file: string): string[] {
-  return basename(file)
+const wordsOf = (file: string): string[] =>
+  basename(file)
     .replace(/(\.test)?\.tsx?$/, '')
     .split(/[^a-zA-Z]+|(?=[A-Z])/)
     .map((word) => word.toLowerCase())
     .filter((word) => word !== '');
-}

@@ -81,6 +81,5 @@ function transformAgain(file: string): void {
   vitest.watcher.invalidates.add(resolve(file)); // in the process of the tests
 }
 
-function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
-}
+const messageOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);

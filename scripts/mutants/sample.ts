@@ -31,23 +31,15 @@ export function drawn<T>(all: readonly T[], count: number, seed: string, nameOf:
  * folder of `src`) as of every other one (D395).
  */
 export async function sample(count: number, seed: string): Promise<Mutant[]> {
-  const lots = new Map<string, { readonly lot: string; readonly mutant: Mutant }[]>();
+  const byRoom = new Map<string, Mutant[]>();
   for (const file of filesBelow('src').filter((name) => !name.endsWith('.d.ts'))) {
     const room = file.split('/')[1] ?? '';
-    const all = lots.get(room) ?? [];
-    lots.set(room, all);
-    for (const mutant of await mutantsOf(file)) {
-      all.push({ lot: createHash('sha256').update(`${seed} ${mutant.name}`).digest('hex'), mutant });
-    }
+    byRoom.set(room, [...(byRoom.get(room) ?? []), ...(await mutantsOf(file))]);
   }
-  const rooms = [...lots.values()].map((all) => all.sort((one, other) => (one.lot < other.lot ? -1 : 1)));
-  const rounds = Array.from({ length: count }, (_, round) => rooms.flatMap((all) => all[round] ?? [])).map((round) =>
-    round.sort((one, other) => (one.lot < other.lot ? -1 : 1)),
-  );
-  return rounds
-    .flat()
-    .slice(0, count)
-    .map(({ mutant }) => mutant);
+  const inTurn = (mutants: readonly Mutant[]) => drawn(mutants, count, seed, ({ name }) => name);
+  const rooms = [...byRoom.values()].map(inTurn);
+  const rounds = Array.from({ length: count }, (_, round) => inTurn(rooms.flatMap((all) => all[round] ?? [])));
+  return rounds.flat().slice(0, count);
 }
 
 async function mutantsOf(file: string): Promise<Mutant[]> {

@@ -8,9 +8,8 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
 import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
-import { goodScrapes } from './episode.ts';
-import { createScraper } from './scraper.ts';
-import type { Scrapes } from './series.ts';
+import { createScraper, type Scrapes } from './series.ts';
+import { goodScrapes } from './stage.ts';
 
 /** A good time of an edge proxy, and a trouble that one or more of its alerts are for. */
 export interface EdgeEpisode {
@@ -22,7 +21,6 @@ export interface EdgeEpisode {
   readonly everyMs?: number;
   /** Of the module press; default: it replies. */
   readonly answer?: (request: Received) => void;
-  /** Method and files of the invocations. */
   readonly invocation?: (server: FileServer) => object;
   trouble?(stage: EdgeStage): Promise<void> | void;
 }
@@ -34,7 +32,6 @@ export interface EdgeStage {
   /** Those of the broker, whose rights may be changed. */
   readonly users: Record<string, BrokerUser>;
   readonly module: TestModule;
-  /** The folder of the module’s files. */
   readonly files: string;
   readonly configurationFile: string;
   /** Kills the proxy, and starts it again. */

@@ -3,8 +3,7 @@ import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { withConstants } from '../../test/support/processes.ts';
-import type { Episode } from './episode.ts';
-import type { Stage } from './stage.ts';
+import type { Episode, Stage } from './stage.ts';
 
 type HubFault = Parameters<Sandbox['hub']['faults']['add']>[0];
 type BackendFault = Parameters<Sandbox['backends']['faults']['add']>[0];

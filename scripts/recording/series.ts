@@ -1,16 +1,14 @@
-import type { Sample } from '../../test/support/prom.ts';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseMetrics, type Sample } from '../../test/support/prom.ts';
 import type { Alert } from '../alerts/alert.ts';
 import { alerts } from '../alertTables.ts';
-import { dashboards } from '../dashboards.ts';
 
 /** What a program’s `/metrics` said, scrape after scrape; undefined when it did not answer. */
 export type Scrapes = readonly (readonly Sample[] | undefined)[];
 
 /** Series as `promtool test rules` takes them. */
-export interface InputSeries {
-  readonly series: string;
-  readonly values: string;
-}
+export type InputSeries = Readonly<{ series: string; values: string }>;
 
 /** Metrics that these alerts read, and others; those of all alerts and dashboards where no alert is to fire. */
 export function askedOf(fires: readonly string[], others: readonly string[] = []): ReadonlySet<string> {
@@ -19,7 +17,7 @@ export function askedOf(fires: readonly string[], others: readonly string[] = []
   const panels = fires.length === 0 ? dashboards.flatMap((dashboard) => dashboard.panels) : [];
   const expressions = [
     ...wanted.map(({ metric = '' }) => metric),
-    ...panels.flatMap(({ queries }) => queries.map(([, expression]) => expression)),
+    ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
   ];
   return new Set([...others, ...(expressions.join(' ').match(/\w+/g) ?? [])]);
 }
@@ -56,4 +54,78 @@ function shortened(values: readonly (number | undefined)[]): string {
     index = end;
   }
   return parts.join(' ');
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly panels: readonly {
+    readonly title: string;
+    /** `legendFormat` has labels in `{{…}}`. */
+    readonly targets: readonly { readonly legendFormat: string; readonly expr: string }[];
+  }[];
+}
+
+/** What Grafana is asked for. The files are edited in Grafana, or by hand. */
+export const dashboards = ['device-messaging', 'device-messaging-methods'].map(
+  (name): Dashboard => JSON.parse(readFileSync(`deploy/monitoring/dashboards/${name}.json`, 'utf8')),
+);
+
+export interface Scraper {
+  readonly scrapes: Scrapes;
+  /**
+   * Asks so many times.
+   * @param everyMs real time between two scrapes, which are a minute apart where they are played (D388)
+   */
+  scrape(count: number, everyMs?: number): Promise<void>;
+}
+
+/** A start takes seconds, not minutes: no more scrapes without an answer follow each other. */
+const mostMissed = 2;
+
+export function createScraper(url: string): Scraper {
+  const scrapes: Scrapes[number][] = [];
+  return {
+    scrapes,
+    async scrape(count, everyMs = 250) {
+      for (let index = 0; index < count; index += 1) {
+        const scraped = await scrapeOnce(url);
+        if (scraped !== undefined || scrapes.slice(-mostMissed).some((one) => one !== undefined)) scrapes.push(scraped);
+        await sleep(everyMs);
+      }
+    },
+  };
+}
+
+async function scrapeOnce(url: string): Promise<Scrapes[number]> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    return response.ok ? parseMetrics(await response.text()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const recordingFolder = 'test/deploy/fixtures';
+
+export const recordingFile = (name: string): string => `${recordingFolder}/${name.replaceAll(' ', '-')}.txt`;
+
+export type Recording = Readonly<{ scrapes: number; series: readonly InputSeries[] }>;
+
+/** A line with the number of scrapes, then one for each course of values: the series that have it, and it behind a tab. */
+export function print({ scrapes, series }: Recording): string {
+  const courses = new Map<string, string[]>();
+  for (const { series: name, values } of series) courses.set(values, [...(courses.get(values) ?? []), name]);
+  const lines = [...courses].map(([values, names]) => [...names, values].join('\t'));
+  return [`${scrapes} scrapes`, ...lines, ''].join('\n');
+}
+
+export function readRecording(name: string): Recording {
+  const [first = '', ...lines] = readFileSync(recordingFile(name), 'utf8').trimEnd().split('\n');
+  const series = lines.flatMap((line) => {
+    const names = line.split('\t');
+    const values = names.pop() ?? '';
+    return names.map((series) => ({ series, values }));
+  });
+  return { scrapes: Number.parseInt(first, 10), series };
 }

@@ -1,8 +1,5 @@
 /** The section of a version in the changelog, without its title, and what it lacks, in sentences. */
-export interface Section {
-  readonly notes: string;
-  readonly missing: readonly string[];
-}
+export type Section = Readonly<{ notes: string; missing: readonly string[] }>;
 
 export function sectionOf(changelog: string, version: string): Section {
   const sections = changelog.split(/^## /m).slice(1);

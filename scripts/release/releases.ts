@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A version that was released, and the commit it was made of. */
-export interface Release {
-  readonly version: string;
-  readonly commit: string;
-}
+export type Release = Readonly<{ version: string; commit: string }>;
 
 /** The list of what has been released, the first one first: `.ci/releases` has a line for each, as `1.0.0 <commit>`. */
 export const releasesFile = '.ci/releases';

@@ -7,13 +7,8 @@ const dockerfiles = ['Dockerfile', 'edge/Dockerfile'];
 const label = /(?<=^LABEL org\.opencontainers\.image\.version=).*$/m;
 
 /** A file, and what it would be with another version. */
-interface Versioned {
-  readonly file: string;
-  readonly text: string;
-  readonly next: string;
-}
+type Versioned = Readonly<{ file: string; text: string; next: string }>;
 
-/** Which files do not have this version. */
 export const otherVersions = (version: string): readonly string[] =>
   versioned(version).flatMap(({ file, text, next }) => (text === next ? [] : [file]));
 

@@ -9,9 +9,8 @@ export interface Figure {
   readonly values: readonly number[];
 }
 
-export function percentile(ascending: readonly number[], share: number): number {
-  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
-}
+export const percentile = (ascending: readonly number[], share: number): number =>
+  ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
 
 export function figure(values: readonly number[]): Figure {
   const ascending = [...values].sort((a, b) => a - b);
@@ -24,11 +23,7 @@ export function figure(values: readonly number[]): Figure {
 }
 
 /** A ratio with bounds between which the true one lies with a probability of 95 %. */
-export interface Interval {
-  readonly ratio: number;
-  readonly low: number;
-  readonly high: number;
-}
+export type Interval = Readonly<{ ratio: number; low: number; high: number }>;
 
 /**
  * How two programs that were measured round by round differ: the geometric mean of the ratios of the rounds, with Student's
@@ -58,10 +53,7 @@ export const ratios = (above: readonly number[], below: readonly number[]): Figu
 type Unit = '×' | 'ms' | 'MB' | 'MB/min' | 's' | '/s' | 'µs' | 'KB' | '%' | '';
 
 /** What the median of a row should be; both bounds belong to it. */
-export interface Goal {
-  readonly atLeast?: number;
-  readonly atMost?: number;
-}
+export type Goal = Readonly<{ atLeast?: number; atMost?: number }>;
 
 export interface Row {
   readonly measure: string;

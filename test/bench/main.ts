@@ -89,12 +89,10 @@ async function main(): Promise<number> {
   const builds = values.vs === undefined ? undefined : { here: projectDirectory, there: fromCommandLine(values.vs) };
   const [least, usual, few] = builds ? [leastRounds, 10, leastRounds] : [1, 20, 2];
   const rounds = Number(values.rounds ?? (values.quick ? few : usual));
-  if (!Number.isInteger(rounds) || rounds < least) {
+  if (!Number.isInteger(rounds) || rounds < least)
     throw new UsageError(`--rounds must be a whole number, at least ${least}${builds ? ' with --vs' : ''}.`);
-  }
-  if (builds && !(await isUpToDate(builds.there))) {
+  if (builds && !(await isUpToDate(builds.there)))
     throw new UsageError(`${builds.there} is not built, or its sources are newer: npm run build there.`);
-  }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   await buildService();

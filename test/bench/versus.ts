@@ -2,10 +2,7 @@ import { figure, type Interval, markdown, number, pairedRatio } from './figures.
 import type { Context, Measures, Opener, Subject, Workload } from './workloads/workload.ts';
 
 /** The folders of two checkouts that are built. */
-export interface Builds {
-  readonly here: string;
-  readonly there: string;
-}
+export type Builds = Readonly<{ here: string; there: string }>;
 type Side = keyof Builds;
 
 /** What one measure was of both builds, round by round. */
@@ -37,14 +34,12 @@ export async function versus(
       for (const side of order) measured[side].push(means[side]);
     }
     const of = (side: Side, measure: string) => measured[side].map((one) => one[measure] ?? Number.NaN);
-    for (const measure of Object.keys(measured.here[0] ?? {})) {
+    for (const measure of Object.keys(measured.here[0] ?? {}))
       compared.push({ workload: name, part, measure, here: of('here', measure), there: of('there', measure) });
-    }
   }
   return compared;
 }
 
-/** One round: the means of what was measured of each. */
 async function measureBoth(
   order: readonly Side[],
   builds: Builds,

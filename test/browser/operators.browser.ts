@@ -24,7 +24,6 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.getByText('live, read-only').waitFor();
     return page;
   }
-
   it('asks for the token, keeps it in memory only, and asks again after a reload', async () => {
     const page = await open(url);
     await page.getByLabel(/^Token/).fill('a-wrong-one');
@@ -37,7 +36,6 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await page.reload();
     await page.getByLabel(/^Token/).waitFor();
   });
-
   it('shows an outage: the open circuit, the trouble, the devices that wait, and for what; and only reads', async () => {
     const page = await open(url);
     const methods = new Set<string>();
@@ -63,7 +61,6 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await expect.poll(() => page.getByText('✗ open').count(), { timeout: patienceMs }).toBe(0);
     expect([...methods]).toEqual(['GET']);
   });
-
   it('follows a device live, and shows what it sends as text', async () => {
     const page = await entered(await open(`${url}#/follow`));
     await page.getByLabel('Device', { exact: true }).fill('pump-2');
@@ -77,13 +74,11 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await option(/<img src=x>/).waitFor();
     expect(await page.locator('img').count()).toBe(0);
   });
-
   it('prints the commands for dead letters, and does none of it', async () => {
     const page = await entered(await open(`${url}#/letters?device=it%27s`));
     await page.getByText("node dist/deadLetters.js replay --device 'it'\\''s'", { exact: true }).waitFor();
     await page.getByText('none').first().waitFor();
   });
-
   it.each(views)('is accessible in its view %s, light and dark, and fits into 400 pixels', async (view) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width: colorScheme === 'light' ? 400 : 1_600, height: 800 };
@@ -93,7 +88,6 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
       expect(await isTooWide(page)).toBe(false);
     }
   });
-
   it('gives nothing without the token but the page itself, and a foreign page nothing at all', async () => {
     const { adminUrl } = sandbox.state.service;
     const views = ['/', '/partitions', '/devices', '/backends', '/replies', '/troubles', '/dead-letters', '/settings'];

@@ -46,7 +46,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     expect(sent?.body.toString()).toContain('"runningHours": 9007199254740993');
     expect(sent?.body.toString()).toContain('"name": "Pump of the form"');
   });
-
   it('turns a fault on, keeps it in sight on every view, and shows what it did and the retry', async () => {
     const page = await open(`${url}/#/faults`);
     await page.getByText('A backend answers with an error').click();
@@ -69,14 +68,12 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await way(page).getByText('503 after').waitFor();
     await bar.waitFor({ state: 'hidden' });
   });
-
   it('ends a fault that is on', async () => {
     sandbox.hub.faults.add({ kind: 'no-events' });
     const page = await open(`${url}/#/objects`);
     await page.getByRole('button', { name: /^Turn off: hub: no-events/ }).click();
     await expect.poll(() => sandbox.hub.faults.list()).toEqual([]);
   });
-
   it('shows what devices send as text, in every field', async () => {
     const evil = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>"'&`;
     const deviceId = 'pump-1';
@@ -109,7 +106,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     expect(await page.locator('img, script:not([src])').count()).toBe(0);
     expect(await page.title()).toBe('Sandbox');
   });
-
   it('follows its address from its first moment on, before the browser has drawn anything', async () => {
     const page = await open('about:blank');
     await page.addInitScript(`
@@ -119,7 +115,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.goto(url);
     await page.locator('nav [aria-current=page]', { hasText: 'Faults' }).waitFor();
   });
-
   it('loses nothing in a reload: view, filter, opened message, pause and what was written', async () => {
     const page = await open(`${url}/#/send?message=model.update`);
     await page.getByLabel('correlationId').fill('half-written');
@@ -138,7 +133,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await row(page, { selected: true }).waitFor();
     await page.getByRole('heading', { name: 'model.create' }).waitFor();
   });
-
   it('pauses: what comes meanwhile is counted, and shown after that', async () => {
     const page = await open(`${url}/#/messages`);
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
@@ -148,7 +142,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const options = page.getByRole('option', { name: /pump-2/ });
     await options.first().waitFor();
   });
-
   it('is used with the keyboard alone', async () => {
     const device = await sandbox.connect('pump-1');
     onTestFinished(() => device.close());
@@ -181,7 +174,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('heading', { name: 'Send a message as a device' }).waitFor();
     await tabTo('Send');
   });
-
   it('copies a message as commands that send it again', async () => {
     const page = await open(`${url}/#/send`, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByLabel('correlationId').fill('copied');
@@ -194,7 +186,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByText('copied: curl').waitFor();
     expect(await clipboard()).toContain(`${url}/messages`);
   });
-
   it('invokes a method by a form made from the type of its object, and shows the answer', async () => {
     const page = await open(`${url}/#/invoke`);
     await page.getByLabel('Method', { exact: true }).selectOption('configure');
@@ -204,12 +195,10 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('link', { name: 'Its way' }).click();
     await way(page).getByText('calls method configure').waitFor();
   });
-
   it('shows a device with its twin and the messages that wait for it', async () => {
     const page = await open(`${url}/#/devices?device=motor-2`);
     await page.getByText('$version').waitFor();
   });
-
   it('draws the references between object models', async () => {
     const device = await sandbox.connect('pump-1');
     onTestFinished(() => device.close());
@@ -223,7 +212,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const picture = page.getByRole('region', { name: 'References, as a picture' });
     await picture.getByRole('button', { name: 'Drawn pump' }).waitFor();
   });
-
   it('stays smooth with 10,000 messages: only rows in sight are in the document', async () => {
     const page = await open(`${url}/#/messages?filter=pump-2`);
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
@@ -241,7 +229,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
       .toBe(await rows.first().getAttribute('aria-setsize'));
     expect(await rows.count()).toBeLessThan(100);
   });
-
   it.each(views)('is accessible in its view %s, light and dark', async (view) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await open(`${url}/#/${view}`, { colorScheme, bypassCSP: true });
@@ -250,7 +237,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
       expect(await accessibilityProblems(page), colorScheme).toEqual([]);
     }
   });
-
   it.each([400, 800, 1_600])('fits into a window of %s pixels', async (width) => {
     const page = await open(`${url}/`, { viewport: { width, height: 800 } });
     for (const view of views) {
@@ -259,7 +245,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
       expect(await isTooWide(page), view).toBe(false);
     }
   });
-
   it('gives a foreign page nothing', async () => {
     const page = await open(await foreignPage());
     const mark = sandbox.hub.journal.last;
@@ -284,7 +269,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const named = await fetch(`${url}/sandbox`, { headers: { origin: 'http://evil.example' } });
     expect(named.status).toBe(403);
   });
-
   it('has no more than 150 KB compressed, and fetches nothing from elsewhere', async () => {
     const files = ['index.html', 'page.js', 'page.css', 'icon.svg'].map((name) =>
       readFileSync(join(pageDirectory, name)),

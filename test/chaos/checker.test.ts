@@ -98,14 +98,12 @@ describe('The checker of histories', () => {
         found({ ...change, told: telling('s', isOf('svc.device', 'o'), news('s', 'o', 'svc.device', 2)) }),
       ).toEqual(['lost c']);
     });
-
     it('an unhandled message whose device waits for the answer', () =>
       expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']));
     it('a message that is not executed, although it ends no process', () => {
       const change = { struck: new Set(['b']), parked: new Set(['b']), unexecuted: new Set(['b']) };
       expect(found(change)).toEqual(['lost b']);
     });
-
     it('a type, a reference and a removal that have left no trace', () => {
       expect(found({ effects: without(well.effects, 't'), ...holding({ types: {} }) })).toContain('lost t');
       expect(found({ effects: without(well.effects, 'r'), ...holding({ references: {} }) })).toContain('lost r');
@@ -119,7 +117,6 @@ describe('The checker of histories', () => {
       if (!(a && b && c)) throw new Error('three effects');
       expect(found({ effects: [a, c, b, ...rest] })).toEqual(['inverted b']);
     });
-
     it('no effect of a request that had been given up', () => {
       const [a, b, c, ...rest] = well.effects;
       if (!(a && b && c)) throw new Error('three effects');
@@ -127,18 +124,15 @@ describe('The checker of histories', () => {
       expect(found({ ...late, struck: new Set(['b']), parked: new Set(['b']) })).not.toContain('inverted b');
       expect(found(late)).toContain('inverted b');
     });
-
     it('replies in another order than that of the hub', () => {
       const [x, r] = [told('x', 'operation_not_supported'), told('r', 'ok')];
       const swapped = replies.map((reply) => (reply.id === 'x' ? r : reply.id === 'r' ? x : reply));
       expect(found({ told: swapped })).toEqual(['inverted x']);
     });
-
     it('no repeat of an effect or a reply', () => {
       const again = { effects: [...well.effects, { id: 'a', key: 'key of a' }], told: [...replies, told('a', 'ok')] };
       expect(found(again)).toEqual([]);
     });
-
     it('no reply that had been dropped before', () => {
       const late = {
         told: [...without(replies, 'b'), told('b', 'ok')],
@@ -148,7 +142,6 @@ describe('The checker of histories', () => {
       expect(found({ ...late, refused: new Set(['b']) })).toEqual([]);
       expect(found({ ...late, handled })).toEqual(['inverted b']);
     });
-
     it('no reply of a message that had another result before', () => {
       const again = message('e', 'positive', { does: 'remove', identity: 'module' });
       const line = { id: 'e', partition: '0', dropped: 0, remarks: 0 };
@@ -176,7 +169,6 @@ describe('The checker of histories', () => {
       expect(found({ handled: again, mostRepeats: new Map([['0', 1]]) })).toEqual(['duplicated 0']);
       expect(found({ handled: again, mostRepeats: new Map([['1', 9]]) })).toEqual(['duplicated 0']);
     });
-
     it('more messages begun again than the bound, finished or not, unless a clean stop has cut them off', () => {
       const begun = new Map([
         ['a', 2],
@@ -196,7 +188,6 @@ describe('The checker of histories', () => {
       expect(found(holding({ connected: ['module'] }))).toEqual(['state d']);
       expect(found(holding({ identity: '?' }))).toEqual(['state d']);
     });
-
     it('a state that only another order explains', () => expect(found(pumpIs(3, 'b'))).toEqual(['state d']));
   });
 
@@ -206,7 +197,6 @@ describe('The checker of histories', () => {
       expect(found({ told: telling('x', isAck, { code: 'not_authorized' }) })).toEqual(['wrong acknowledgement x']);
       expect(found({ told: [...replies, told('c', 'ok')] })).toContain('wrong acknowledgement c');
     });
-
     it('another code in the log', () =>
       expect(found({ handled: logged('c', { code: 'http_response_error' }) })).toEqual(['wrong acknowledgement c']));
     it('a repeated one under another message id', () =>
@@ -225,7 +215,6 @@ describe('The checker of histories', () => {
       expect(ending('ok')).toEqual([]);
       expect(ending('not_authorized')).toContain('wrong acknowledgement e');
     });
-
     it('a dropped one that was not counted, or that the hub had not refused', () => {
       const dropped = { told: without(replies, 'b'), handled: logged('b', { dropped: 1 }) };
       expect(found({ ...dropped, refused: new Set(['b']) })).toEqual([]);
@@ -244,14 +233,12 @@ describe('The checker of histories', () => {
       expect(found({ ...heard, struck: new Set(['x']) })).toEqual(['lost x']);
       expect(found({ ...heard, parked: new Set(['x']) })).toContain('wrong acknowledgement x');
     });
-
     it('without a dead letter when the message was handled again and done', () => {
       const failed = told('x', 'timeout_exceeded');
       const twice = [...logged('x', { code: 'timeout_exceeded' }), ...well.handled.filter(({ id }) => id === 'x')];
       const again = { told: [{ ...failed, messageId: 'failed' }, ...replies], handled: twice };
       expect(found({ ...again, struck: new Set(['x']) })).not.toContain('lost x');
     });
-
     it('that a later update compensates', () => {
       const caughtUp = {
         effects: [...without(well.effects, 'b'), { id: 'c', key: 'once more' }],
@@ -272,7 +259,6 @@ describe('The checker of histories', () => {
       expect(found({ told: telling('s', ofPump, about({ version: 4 })) })).toEqual(['wrong notification s']);
       expect(found({ told: telling('s', ofPump, about({ isNew: true })) })).toEqual(['wrong notification s']);
     });
-
     it('a reply that no message asks for', () =>
       expect(found({ told: [...replies, news('u', 'o', 'svc.device', 3)] })).toContain('wrong notification u'));
 
@@ -282,7 +268,6 @@ describe('The checker of histories', () => {
       const again = { ...news('s', 'o', 'svc.device', 3), messageId: 'another' };
       expect(found({ told: [...replies, again] })).toEqual(['wrong notification s']);
     });
-
     it('no difference between a repeat and the state that has changed since', () => {
       const again = {
         told: [...replies, news('s', 'o', 'svc.device', 4)],
@@ -313,7 +298,6 @@ describe('The checker of histories', () => {
       expect(found({ ...failed, refused: new Set(['s']) })).toEqual([]);
       expect(found(failed)).toContain('uncounted s');
     });
-
     it('no missing notification of a configuration that a fault explains and the reply mentions', () => {
       const leftOut = { told: telling('a', isOf('svc.configuration', 'o')), handled: logged('a', { remarks: 1 }) };
       expect(found({ ...leftOut, struck: new Set(['a']) })).toEqual([]);

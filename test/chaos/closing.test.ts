@@ -51,13 +51,11 @@ describe('The end of a run', () => {
     const { closing, steps } = setUp(() => false);
     expect([await closing, steps]).toEqual([[flaw], once]);
   });
-
   it('is done again, with all covered before, when a message ends an instance in the moment of its stop', async () => {
     const { closing, steps, isAnyUp } = setUp((round, at) => round === 1 && at === 'stop');
     expect([await closing, steps]).toEqual([[], [...once, 'start a', 'start b', ...once]]);
     expect(isAnyUp()).toBe(false);
   });
-
   it('is done again when a message ends an instance while it is asked', async () => {
     const { closing, steps } = setUp(
       (round, at) => round === 1 && at === 'look',
@@ -65,7 +63,6 @@ describe('The end of a run', () => {
     );
     expect([await closing, steps.filter((step) => step === 'look')]).toEqual([[], ['look', 'look']]);
   });
-
   it('fails with a look that fails by itself, and leaves nothing running', async () => {
     const { closing, isAnyUp } = setUp(
       () => false,
@@ -74,7 +71,6 @@ describe('The end of a run', () => {
     await expect(closing).rejects.toThrow('no answer');
     expect(isAnyUp()).toBe(false);
   });
-
   it('comes although a message ends every stop', async () => {
     const { closing, fatalEnds, isAnyUp } = setUp((_, at) => at === 'stop');
     expect([await closing, fatalEnds.length, isAnyUp()]).toEqual([[], mostFatalEnds + 1, false]);

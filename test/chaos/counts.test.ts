@@ -44,7 +44,6 @@ describe('What a process counts', () => {
     expect(differencesOf(countsOf(text), countsIn(lines))).toEqual([]);
     expect(flawsOfLastLine([...lines, summary])).toEqual([]);
   });
-
   it.each(text.split('\n').filter((one) => /^\w.* [1-9]$/.test(one)))(
     'is a difference when this series differs: %s',
     (series) => {
@@ -52,7 +51,6 @@ describe('What a process counts', () => {
       expect(differencesOf(counted, countsIn(lines))).toHaveLength(1);
     },
   );
-
   it.each(['succeeded', 'failed', 'parked', 'notParked', 'repliesDelivered', 'repliesDropped'])(
     'is a difference when %s of its last line differs',
     (name) => expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1),

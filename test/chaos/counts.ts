@@ -19,7 +19,6 @@ const ourFault: readonly unknown[] = ['timeout_exceeded', 'internal_platform_err
 
 const isOurFault = ({ msg, code }: Line): boolean => msg === 'handled' && ourFault.includes(code);
 
-/** What the process of these lines has counted, if every line is right. */
 export function countsIn(lines: readonly Line[]): Counts {
   const counts = new Map<string, number>();
   const add = (series: string, by = 1) => {

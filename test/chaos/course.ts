@@ -133,9 +133,8 @@ export function createCourse(connected: readonly string[]): Observation {
       compare('types', written(state?.types ?? {}), written(Object.fromEntries(types)));
       compare('references', written(state?.references ?? {}), written(Object.fromEntries(references)));
       compare('connected identities', state?.connected, [...identities]);
-      if (!open.has('identity') && state?.identity !== identity) {
+      if (!open.has('identity') && state?.identity !== identity)
         found.push(`its identity was last written by ${state?.identity} instead of ${identity}`);
-      }
       return found;
     },
   };

@@ -58,13 +58,11 @@ describe('A process that is kept', () => {
     await endByMessage();
     expect([starts(), told(), kept.isUp()]).toEqual([2, 1, true]);
   });
-
   it('is restarted until it is ready', async () => {
     const { kept, starts, told } = setUp({ failing: 3 });
     await kept.start();
     expect([starts(), told(), kept.isUp()]).toEqual([4, 3, true]);
   });
-
   it('is not restarted when it ends by itself, is killed or stopped', async () => {
     const { kept, starts, told, endByItself } = setUp();
     await kept.start();
@@ -77,7 +75,6 @@ describe('A process that is kept', () => {
     expect(await kept.stop()).toBe(0);
     expect([starts(), told(), kept.isUp()]).toEqual([3, 0, false]);
   });
-
   it('is killed only after its restart, so that there is never more than one', async () => {
     const { kept, starts, endByMessage } = setUp();
     await kept.start();
@@ -87,7 +84,6 @@ describe('A process that is kept', () => {
     await ended;
     expect([starts(), kept.isUp()]).toEqual([3, true]);
   });
-
   it('has no exit code when a message ends it while it stops', async () => {
     const { kept, starts, endByMessage } = setUp({ isStubborn: true });
     await kept.start();
@@ -96,27 +92,23 @@ describe('A process that is kept', () => {
     await endByMessage();
     expect([await stopping, starts()]).toEqual([undefined, 1]);
   });
-
   it('is not restarted for ever', async () => {
     const { kept, starts } = setUp({ failing: 1_000 });
     await expect(kept.start()).rejects.toThrow('ended before it was ready');
     expect(starts()).toBe(mostFatalEnds);
   });
-
   it('stays down after as many ends as it may have, and that ends nothing else', async () => {
     const { kept, starts, endByMessage } = setUp({ good: 1 });
     await kept.start();
     await endByMessage();
     expect([await kept.stop(), starts(), kept.isUp()]).toEqual([null, mostFatalEnds, false]);
   });
-
   it('tells the one who stops it why it could not be started again', async () => {
     const { kept, endByMessage } = setUp({ good: 1, isByMessage: false });
     await kept.start();
     await endByMessage();
     await expect(kept.stop()).rejects.toThrow('ended before it was ready');
   });
-
   it('is not restarted after the run', async () => {
     const { kept, starts, endByMessage } = setUp();
     await kept.start();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/faults.ts';
+import type { Instance } from './instance.ts';
 import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
 import { handledBy } from './observe.ts';
 import type { Random } from './random.ts';
@@ -24,7 +25,6 @@ const changes = {
   principalManager: ['PUT', 'DELETE'],
 } as const satisfies Readonly<Record<Backend, readonly string[]>>;
 
-/** The next calls of each backend go wrong. */
 const backendGoesWrong =
   (calls: number, how: (random: Random, backend: Backend) => Omit<BackendFault, 'backend' | 'times'>) =>
   async (stage: Stage, random: Random): Promise<Met> => {
@@ -58,21 +58,26 @@ const passing = [
 
 const partitionOf = ({ hub }: Stage, random: Random) => String(random.between(0, hub.partitions.length - 1));
 
-/** Somebody sets the clock of an instance's machine, and perhaps sets it right a little later. */
-const clockIsSet =
-  (direction: 1 | -1) =>
-  async (stage: Stage, random: Random): Promise<Met> => {
+/** Of an instance that reads: nothing else happens to it meanwhile. */
+const toOne =
+  (what: (victim: Instance, random: Random, stage: Stage) => Promise<unknown>) => (stage: Stage, random: Random) => {
     const victim = random.pick(stage.instances);
     return victim.alone(async () => {
       const met = await untilReading(stage, victim);
-      const aheadMs = direction * random.between(60_000, 900_000);
-      stage.clockErrors.push(aheadMs);
-      victim.setClock(aheadMs);
-      await sleep(random.between(500, 6_000));
-      if (random.next() < 0.5) victim.setClock(0);
+      await what(victim, random, stage);
       return met;
     });
   };
+
+/** Somebody sets the clock of an instance's machine, and perhaps sets it right a little later. */
+const clockIsSet = (direction: 1 | -1) =>
+  toOne(async (victim, random, { clockErrors }) => {
+    const aheadMs = direction * random.between(60_000, 900_000);
+    clockErrors.push(aheadMs);
+    victim.setClock(aheadMs);
+    await sleep(random.between(500, 6_000));
+    if (random.next() < 0.5) victim.setClock(0);
+  });
 
 /** In which the instances write checkpoints. */
 const storeMs = 1_500;
@@ -192,51 +197,28 @@ async function isHandledAt(stage: Stage, hub: string): Promise<boolean> {
 export const misfortunes: readonly Misfortune[] = [
   {
     name: 'kill',
-    async happen(stage, random) {
-      const { instances, backends, interruptions } = stage;
-      const victim = random.pick(instances);
-      return victim.alone(async () => {
-        const met = await untilReading(stage, victim);
-        backends.faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
-        await sleep(random.between(100, 500));
-        interruptions.push({ at: Date.now(), of: victim });
-        await victim.kill();
-        await sleep(random.between(0, 500));
-        await victim.start();
-        return met;
-      });
-    },
+    happen: toOne(async (victim, random, { backends, interruptions }) => {
+      backends.faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
+      await sleep(random.between(100, 500));
+      interruptions.push({ at: Date.now(), of: victim });
+      await victim.kill();
+      await sleep(random.between(0, 500));
+      await victim.start();
+    }),
   },
   {
     name: 'stall',
-    async happen(stage, random) {
-      const { instances, interruptions } = stage;
-      const victim = random.pick(instances);
-      return victim.alone(async () => {
-        const met = await untilReading(stage, victim);
-        interruptions.push({ at: Date.now(), of: victim });
-        victim.freeze();
-        await sleep(random.between(500, 12_000)); // with or without losing what it reads to the others
-        interruptions.push({ at: Date.now(), of: victim });
-        victim.thaw();
-        return met;
-      });
-    },
+    happen: toOne(async (victim, random, { interruptions }) => {
+      interruptions.push({ at: Date.now(), of: victim });
+      victim.freeze();
+      await sleep(random.between(500, 12_000)); // with or without losing what it reads to the others
+      interruptions.push({ at: Date.now(), of: victim });
+      victim.thaw();
+    }),
   },
   { name: 'clock set back', happen: clockIsSet(-1) },
   { name: 'clock set forward', happen: clockIsSet(1) },
-  {
-    name: 'restart',
-    async happen(stage, random) {
-      const victim = random.pick(stage.instances);
-      return victim.alone(async () => {
-        const met = await untilReading(stage, victim);
-        await victim.stop();
-        await victim.start();
-        return met;
-      });
-    },
-  },
+  { name: 'restart', happen: toOne((victim) => victim.stop().then(victim.start)) },
   {
     name: 'another instance joins and leaves',
     async happen(stage, random) {

@@ -12,13 +12,11 @@ describe('The plan of misfortunes', () => {
     const met = new Set([0, 1, 2, 3, 4].flatMap((more) => namesOf(first + more)));
     expect(kinds.filter((kind) => !met.has(kind))).toEqual([]);
   });
-
   it('has only the requested kinds, and early in the run', () => {
     const planned = planOnly(['kill', 'steal', 'kill'], createRandom(0), 6_000);
     expect(planned.map(({ misfortune }) => misfortune.name).sort()).toEqual(['kill', 'kill', 'steal']);
     expect(Math.max(...planned.map(({ at }) => at))).toBeLessThanOrEqual(1_500);
   });
-
   it('is the same for the same seed, and different for another seed', () => {
     const timesOf = (seed: number) => planOf(seed).map(({ at, random }) => [at, random.next()]);
     expect(timesOf(7)).toEqual(timesOf(7));

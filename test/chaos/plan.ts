@@ -24,11 +24,10 @@ export const planOnly = (names: readonly string[], random: Random, lastsMs: numb
     lastsMs / 4,
   );
 
-function atTimes(chosen: readonly Misfortune[], random: Random, lastsMs: number): Planned[] {
-  return chosen
+const atTimes = (chosen: readonly Misfortune[], random: Random, lastsMs: number): Planned[] =>
+  chosen
     .map((misfortune) => {
       const at = random.between(300, lastsMs);
       return { at, misfortune, random: createRandom(random.between(0, 2 ** 31)) };
     })
     .sort((a, b) => a.at - b.at);
-}

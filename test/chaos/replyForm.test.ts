@@ -105,22 +105,19 @@ describe('The form of', () => {
       const flaws = (seen: Seen) => flawsOf(seen, message, { ...calm, ...circumstances });
       expect(flaws(right)).toEqual([]);
       const body: Record<string, unknown> = JSON.parse(right.body.toString());
-      for (const name of Object.keys(right.properties)) {
+      for (const name of Object.keys(right.properties))
         expect(flaws({ ...right, properties: { ...right.properties, [name]: 'another' } })).not.toEqual([]);
-      }
       for (const name of Object.keys(body)) {
         if (name === 'code') continue; // which one is due is not a matter of form
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: 4711 })) })).not.toEqual([]);
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: undefined })) })).not.toEqual([]);
       }
-      for (const name of Object.keys(right.system)) {
+      for (const name of Object.keys(right.system))
         expect(flaws({ ...right, system: { ...right.system, [name]: 'another' } })).not.toEqual([]);
-      }
       expect(flaws({ ...right, properties: { ...right.properties, more: '1' } })).not.toEqual([]);
       expect(flaws({ ...right, deviceId: 'd-2' })).not.toEqual([]);
     },
   );
-
   it('an acknowledgement is compressed where the request was, by gzip alone', () => {
     const packed = (body: object) => gzipSync(JSON.stringify(body)).toString('base64');
     const asked = v2('reference.create', [], { ...subject, 'content-encoding': 'gzip' });
@@ -134,7 +131,6 @@ describe('The form of', () => {
     expect(flawsOf(plain, asked, calm)).not.toEqual([]);
     expect(flawsOf(plain, v2('reference.create', [], { 'content-encoding': 'deflate' }), calm)).toEqual([]);
   });
-
   it('the id of a reply is derived from the event and from what the reply says', () => {
     expect(messageIdAt(place, 'd-1', 'acknowledgement')).toBe('c678bc00-717a-581a-9a4f-be8ea4c7230a');
     const message = v2('reference.create', [], subject);
@@ -147,7 +143,6 @@ describe('The form of', () => {
     expect(flawsOf(ackV2('reference.create', ok), message, { ...calm, places })).not.toEqual([]);
     expect(flawsOf(ackV2('reference.create', ok), message, { ...calm, places: [...places, place] })).toEqual([]);
   });
-
   it.each([
     ['before the message', '22.997', []],
     ['after the reply', '23.903', []],
@@ -156,13 +151,11 @@ describe('The form of', () => {
     const seen = ackV2('reference.create', ok, { timestamp: `2026-11-22T20:41:${seconds}Z` });
     expect(flawsOf(seen, v2('reference.create', [], subject), { ...calm, clockErrors })).not.toEqual([]);
   });
-
   it('an acknowledgement has the time of a clock that was set', () => {
     const seen = ackV2('reference.create', ok, { timestamp: '2026-11-22T20:42:23.500Z' });
     expect(flawsOf(seen, v2('reference.create', [], subject), calm)).not.toEqual([]);
     expect(flawsOf(seen, v2('reference.create', [], subject), { ...calm, clockErrors: [60_000] })).toEqual([]);
   });
-
   it('related models may differ when a fault or a repeat came between', () => {
     const message = v2('model.create', { objectId, type: 'pump@1' });
     const seen = ackV2('model.create', { ...ok, relatedModels: [], objectId });
@@ -179,7 +172,6 @@ describe('The form of', () => {
       text,
       `about svc.device of ${objectId}`,
     );
-
     it('has the bytes of a backend, without the related models beside them', () => {
       expect(flawsOf(right, message, { ...calm, answers: [text] })).toEqual([]);
       expect(flawsOf(right, message, { ...calm, answers: [JSON.stringify({ ...model, relatedModels: [] })] })).toEqual(
@@ -189,7 +181,6 @@ describe('The form of', () => {
         [],
       );
     });
-
     it('has the target of the request; that of a subscription is sent to the owner', () => {
       const circumstances = { ...calm, answers: [text, text.replace('svc.device', 'svc.configuration')] };
       const { target: _, ...untargeted } = right.properties;

@@ -46,10 +46,7 @@ export function flawsOf(reply: Seen, message: Message, circumstances: Circumstan
   ];
 }
 
-interface Form {
-  readonly properties: Readonly<Record<string, Due>>;
-  readonly body: Readonly<Record<string, Due>>;
-}
+type Form = Readonly<{ properties: Readonly<Record<string, Due>>; body: Readonly<Record<string, Due>> }>;
 
 /** The clocks of the hub and of the service are one, but each rounds for itself. */
 const roundingMs = 2;

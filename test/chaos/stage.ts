@@ -82,10 +82,7 @@ export interface Interruption {
 }
 
 /** Milliseconds since 1970. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+export type Span = Readonly<{ from: number; to: number }>;
 
 export interface StageOptions {
   readonly directory: string;

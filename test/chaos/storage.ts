@@ -27,7 +27,6 @@ export interface DeadLetter {
 export interface Storage {
   /** Of its door, with the key that is used. */
   connectionString(): string;
-  /** With the other key. */
   otherConnectionString(): string;
   /** Has the other key used from now on, and the one before refused. */
   renewKey(): Promise<void>;

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attemptsAt } from './attempts.ts';
 import { buildApart } from './build.ts';
 import type { Finding } from './checker.ts';
 import type { DoneList } from './doneList.ts';
@@ -147,10 +146,7 @@ async function runIn(
 }
 
 /** What one run after the other uses, and never two at once. */
-interface Ground {
-  readonly storage: Storage;
-  readonly hubDirectory: string;
-}
+type Ground = Readonly<{ storage: Storage; hubDirectory: string }>;
 
 /** Does the work for each item, for so many at once as are asked for. */
 async function inGrounds<Item>(
@@ -172,3 +168,15 @@ async function inGrounds<Item>(
     }),
   );
 }
+
+export interface Attempt {
+  readonly seed: number;
+  /** Names of the misfortunes that happen instead of those of the seed. */
+  readonly only?: readonly string[];
+}
+
+/** What is said to show the sabotage, in two seeds, which is much shorter, and then all the seeds as they are. */
+const attemptsAt = ({ showsIn }: Pick<Sabotage, 'showsIn'>, seeds: readonly number[]): Attempt[] => [
+  ...seeds.slice(0, 2).map((seed) => ({ seed, only: showsIn })),
+  ...seeds.map((seed) => ({ seed })),
+];

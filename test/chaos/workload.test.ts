@@ -20,7 +20,6 @@ describe('The workload', () => {
       ]),
     );
   });
-
   it('names each message but once', () => expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length));
 
   it('has compressed messages, and devices that flood', () => {
@@ -28,20 +27,17 @@ describe('The workload', () => {
     expect([...encodings].sort()).toEqual(['deflate', 'gzip', undefined]);
     expect(senders.filter(({ atOnce }) => atOnce > 50)).toHaveLength(4);
   });
-
   it('has bodies that no AMQP library should decode', () => {
     const hostile = messages.filter(({ isEncoded }) => isEncoded).map(({ body }) => body.toString('base64'));
     expect(new Set(hostile).size).toBe(3);
     expect(hostile.length).toBeGreaterThan(20);
   });
-
   it('has floods of some mebibytes, for which there is no room', () => {
     const bytesOf = ({ messages }: (typeof senders)[number]) =>
       messages.reduce((sum, { body }) => sum + body.length, 0);
     const floods = senders.filter(({ atOnce }) => atOnce > 50).map(bytesOf);
     expect(Math.max(...floods)).toBeGreaterThan(2 * 2 ** 20);
   });
-
   it('is the same for the same seed', () => {
     expect(isDeepStrictEqual(createWorkload(createRandom(1), 100), senders)).toBe(true);
     expect(isDeepStrictEqual(createWorkload(createRandom(2), 100), senders)).toBe(false);

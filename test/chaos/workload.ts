@@ -4,11 +4,7 @@ import type { Random } from './random.ts';
 import { type Draft, type Message, sealed } from './sealed.ts';
 
 /** A device, what it sends in which order, and how many of these at once. */
-export interface Sender {
-  readonly deviceId: string;
-  readonly messages: readonly Message[];
-  readonly atOnce: number;
-}
+export type Sender = Readonly<{ deviceId: string; messages: readonly Message[]; atOnce: number }>;
 
 /** Identities that are connected through each device in the beginning. */
 export const connected = ['module-0', 'module-1', 'module-2'];
@@ -28,14 +24,13 @@ const undecoded: readonly Buffer[] = [
 ];
 
 /** What devices send: registrations and updates, types, references, identities, questions, mistakes, and bodies that are no data. */
-export function createWorkload(random: Random, devices: number): Sender[] {
-  return Array.from({ length: devices }, (_, index) => {
+export const createWorkload = (random: Random, devices: number): Sender[] =>
+  Array.from({ length: devices }, (_, index) => {
     const floods = index % floodingOne === floodingOne - 1;
     const deviceId = `device-${index}`;
     const messages = messagesOf(deviceId, floods, random);
     return { deviceId, messages, atOnce: floods ? messages.length : inARound };
   });
-}
 
 function messagesOf(deviceId: string, floods: boolean, random: Random): Message[] {
   const count = floods ? 3 * messagesEach : messagesEach;

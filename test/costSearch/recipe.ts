@@ -111,7 +111,6 @@ export function newRecipe({ pick, between }: Random): Recipe {
   };
 }
 
-/** The same recipe with one or two things changed. */
 export function changed(recipe: Recipe, random: Random): Recipe {
   const { pick, between } = random;
   const fresh = newRecipe(random);
@@ -140,9 +139,8 @@ function spliced(unit: string, { pick, between }: Random): string {
 }
 
 /** The text of the repetitions alone. */
-export function fillingOf({ open, unit, close, size }: Recipe): string {
-  return open + unit.repeat(Math.max(1, Math.floor(size / Math.max(1, Buffer.byteLength(unit))))) + close;
-}
+export const fillingOf = ({ open, unit, close, size }: Recipe): string =>
+  open + unit.repeat(Math.max(1, Math.floor(size / Math.max(1, Buffer.byteLength(unit))))) + close;
 
 function bodyOf(recipe: Recipe): string {
   const filling = fillingOf(recipe);
@@ -165,7 +163,6 @@ function encoded(text: string, encoding: Recipe['encoding']): Buffer {
   return Buffer.from(form === 'quoted' ? `"${data.toString('base64')}"` : data.toString('base64'));
 }
 
-/** The message; undefined when no hub would take it. */
 export function eventOf(recipe: Recipe): HubEvent | undefined {
   const { message, encoding, properties: count, propertyText, propertySize } = recipe;
   const isV2 = !message.startsWith('Svc.');

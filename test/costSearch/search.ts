@@ -27,7 +27,6 @@ const mostSteps = ({ body, answers }: Size): Steps => ({
   built: 65_536 + body + answers,
 });
 
-/** Counts from now on. */
 export function countSteps(): (size: Size) => string[] {
   const before = { ...effort };
   return (size) => {

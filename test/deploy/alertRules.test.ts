@@ -2,25 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { dashboards } from '../../scripts/dashboards.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
-import { goodScrapes } from '../../scripts/recording/episode.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
-import { readRecording, recordingFile, recordingFolder } from '../../scripts/recording/recordings.ts';
+import { dashboards, readRecording, recordingFile, recordingFolder } from '../../scripts/recording/series.ts';
+import { goodScrapes } from '../../scripts/recording/stage.ts';
 import { documents } from './kustomize.ts';
 import { ask, isSkipped, promtool } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-interface Rules {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
-}
+type Rule = Readonly<{ alert: string; expr: string; annotations: Readonly<Record<string, string>> }>;
+type Rules = Readonly<{ groups: readonly { readonly rules: readonly Rule[] }[] }>;
 const rulesIn = (file: string) => (parse(readFileSync(file, 'utf8')) as Rules).groups.flatMap(({ rules }) => rules);
 const files = ['deploy/monitoring/alerts.yaml', 'deploy/monitoring/edge-alerts.yaml'] as const;
 const [rulesOfServer, rulesOfEdge] = files;
@@ -122,15 +115,15 @@ describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian pac
     async (recording) => {
       expect(episodes).toHaveProperty([recording]);
       const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
-      const expressions = asked.flatMap(({ queries }) => queries.map(([, expression]) => expression));
+      const expressions = asked.flatMap(({ targets }) => targets.map(({ expr }) => expr));
       const { scrapes } = readRecording(recording);
       const answers = await ask(recording, expressions, [scrapes - 1]);
-      for (const { title, queries } of asked)
-        for (const [legend, expression] of queries) {
-          const samples = answers.find((one) => one.expression === expression)?.samples;
-          expect(samples, `${title}: ${expression}`).toBeDefined();
+      for (const { title, targets } of asked)
+        for (const { legendFormat, expr } of targets) {
+          const samples = answers.find(({ expression }) => expression === expr)?.samples;
+          expect(samples, `${title}: ${expr}`).toBeDefined();
           const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
-          const named = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+          const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
           // The kind of an error is absent while there is none.
           expect(
             named.filter((label) => !known.includes(label) && label !== 'error_type'),
@@ -152,7 +145,6 @@ interface Scaled {
 const [object] = documents('deploy/kubernetes/scaling/scaled-object.yaml') as unknown as Scaled[];
 const { query = '', threshold = '' } = object?.spec.triggers[0]?.metadata ?? {};
 
-/** The one value of each minute. */
 async function valuesIn(recording: string): Promise<ReadonlyMap<number, number>> {
   const { scrapes } = readRecording(recording);
   const minutes = Array.from({ length: scrapes }, (_, index) => index);
@@ -173,7 +165,6 @@ describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', ()
     expect(values.length).toBeGreaterThan(100);
     expect(Math.max(...values)).toBeLessThan(limit);
   });
-
   it('is above it while messages wait in the hub', async () => {
     const values = await valuesIn('backlog read late');
     const most = (from: number, to: number) =>
@@ -181,13 +172,11 @@ describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', ()
     expect(most(goodScrapes, Number.POSITIVE_INFINITY)).toBeGreaterThan(limit);
     expect(most(0, goodScrapes)).toBeLessThanOrEqual(limit); // at it before the first scrape
   });
-
   it('is the threshold while a backend is out, however far behind the partitions are', async () => {
     const values = [...(await valuesIn('falling behind')).values()];
     expect(values.slice(goodScrapes * 2).every((value) => value === limit)).toBe(true);
     expect(values.some((value) => value > limit)).toBe(true); // before the service knew
   });
-
   it('is the threshold while no instance says how far behind it is', async () => {
     const values = [...(await valuesIn('killed and not yet replaced')).values()];
     expect(values.at(-1)).toBe(limit);

@@ -17,9 +17,7 @@ const known = ['apiVersion', 'kind', 'resources', 'components', 'patches'];
  * merged. A test compares the two.
  * @throws Error at anything else
  */
-export function build(folder: string): readonly Resource[] {
-  return apply(folder, []);
-}
+export const build = (folder: string): readonly Resource[] => apply(folder, []);
 
 function apply(folder: string, given: readonly Resource[]): readonly Resource[] {
   const [kustomization = {}] = documents(join(folder, 'kustomization.yaml'));
@@ -70,3 +68,10 @@ function merged(into: unknown, from: unknown): unknown {
 
 export const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The ways to deploy, each of which somebody applies as it is. */
+export const overlays = [
+  'deploy/kubernetes/overlays/front-door',
+  'deploy/kubernetes/overlays/with-identity',
+  'deploy/kubernetes/overlays/with-keys',
+] as const;

@@ -2,13 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import * as keda from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import * as operator from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import * as apps from 'kubernetes-models/apps/v1';
+import * as networking from 'kubernetes-models/networking.k8s.io/v1';
+import * as policy from 'kubernetes-models/policy/v1';
+import * as core from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { build, documents, nameOf, type Resource } from './kustomize.ts';
-import { overlays } from './overlays.ts';
-import { type Entry, entriesOf, flawsOf } from './strict.ts';
+import { settingDocs } from '../../src/settings/config.ts';
+import { build, documents, isTree, nameOf, overlays, type Resource, type Tree } from './kustomize.ts';
 
 const built = overlays.map((folder) => [folder, build(folder)] as const);
 const all = built.flatMap(([folder, resources]) =>
@@ -35,7 +40,6 @@ describe('manifests', () => {
   it.each(all)('%s is valid by the schema of its kind, and by our ranges', (_, resource) =>
     expect(flawsOf(resource)).toEqual([]),
   );
-
   it.each(distinct)('a key of %s that is misspelt is refused, at every level', (_, resource) => {
     const taken = placesIn(resource).filter((entry) => {
       const wrong = changed(resource, entry, (within) => {
@@ -46,7 +50,6 @@ describe('manifests', () => {
     });
     expect(taken.map(({ path }) => path)).toEqual([]);
   });
-
   it.each(distinct)('a number of %s that is out of its range is refused', (_, resource) => {
     const taken = placesIn(resource)
       .filter(({ value }) => typeof value === 'number')
@@ -57,7 +60,6 @@ describe('manifests', () => {
       });
     expect(taken.map(({ entry, value }) => `${entry.path} ${value}`)).toEqual([]);
   });
-
   it.each([
     ['a text for a number', 'apps/v1', 'Deployment', { spec: { minReadySeconds: 'soon' } }, 'minReadySeconds'],
     ['an unknown kind', 'apps/v1', 'Deploiment', {}, 'no schema'],
@@ -73,7 +75,6 @@ describe('manifests', () => {
     const flaws = flawsOf({ apiVersion, kind, metadata: { name: 'one' }, ...more });
     expect(flaws.join('\n')).toContain(flaw);
   });
-
   it('are all in an overlay: none is forgotten in a kustomization', () => {
     const files = readdirSync('deploy/kubernetes', { recursive: true, encoding: 'utf8' });
     const written = files
@@ -118,7 +119,6 @@ describe.each(built)('in %s', (_folder, resources) => {
       if (target !== undefined) expect(deployments.map(({ metadata }) => metadata.name)).toContain(target);
     }
   });
-
   it('no selector of a deployment, a service or a budget finds the pods of another one', () => {
     for (const { kind, spec, ...resource } of specs) {
       if (!['Deployment', 'PodDisruptionBudget', 'Service'].includes(kind)) continue;
@@ -128,7 +128,6 @@ describe.each(built)('in %s', (_folder, resources) => {
       ]);
     }
   });
-
   it('every pod meets the restricted Pod Security Standard, and has a limit of memory', () => {
     for (const { spec } of deployments) {
       const pod = spec.template?.spec;
@@ -168,7 +167,6 @@ describe('what else a tool reads', () => {
     ];
     expect(unknownIn(compose, keys)).toEqual([]);
   });
-
   it('the manifest of IoT Edge has only keys that its agents and Docker know', () => {
     const manifest = JSON.parse(readFileSync('deploy/edge/deployment.json', 'utf8'));
     const [agent, hub] = ['$edgeAgent/properties.desired', '$edgeHub/properties.desired'];
@@ -197,7 +195,6 @@ describe('what else a tool reads', () => {
     ];
     expect(unknownIn(JSON.parse(createOptions), options)).toEqual([]);
   });
-
   it.each(readdirSync('deploy/systemd'))('%s has only directives that systemd knows', (file) => {
     const known = [
       ...['[Unit]', 'Description', 'Wants', 'After', '[Service]', 'User', 'WorkingDirectory', 'StateDirectory'],
@@ -253,7 +250,6 @@ describe('a kustomization', () => {
     expect(() => withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml, taget: {} }]' })).toThrow('taget');
     expect(() => withFiles({ 'kustomization.yaml': 'resources: [one.yaml]', 'one.yaml': 'a: [' })).toThrow('one.yaml');
   });
-
   it('merges by names what has names, and replaces other lists', () => {
     const pod = 'kind: Pod\nmetadata: { name: one }\nspec: ';
     const built = withFiles({
@@ -264,3 +260,110 @@ describe('a kustomization', () => {
     expect(built[0]?.['spec']).toEqual({ containers: [{ name: 'b' }, { name: 'a', image: 'x', args: ['z'] }] });
   });
 });
+
+/** Each with the schema that its authors generate from the types of Kubernetes and of the two operators. */
+const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ...{ v1: core, 'apps/v1': apps, 'networking.k8s.io/v1': networking, 'policy/v1': policy, 'keda.sh/v1alpha1': keda },
+  'monitoring.coreos.com/v1': operator,
+};
+
+const labels = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'azure.workload.identity/use', 'severity'];
+const resources = ['cpu', 'memory', 'ephemeral-storage'];
+
+/** By the key of a map for which the schema takes any key: those that mean something. */
+const mapKeys: Readonly<Record<string, readonly string[]>> = {
+  ...{ labels, selector: labels, matchLabels: [...labels, 'kubernetes.io/metadata.name'] },
+  annotations: ['azure.workload.identity/client-id', 'summary', 'description', 'runbook'],
+  data: settingDocs().map(({ env }) => env),
+  requests: resources,
+  limits: resources,
+  // Of KEDA's trigger for Prometheus.
+  metadata: ['serverAddress', 'query', 'threshold', 'ignoreNullValues'],
+};
+
+/** By its key: the least and the most that a number may be. The schemas take any. */
+const ranges: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  ...{ replicas: [1, 100], minReplicaCount: [1, 32], maxReplicaCount: [1, 32], pollingInterval: [1, 3_600] },
+  ...{ stabilizationWindowSeconds: [0, 3_600], value: [1, 32], periodSeconds: [1, 1_800], maxSurge: [0, 32] },
+  ...{ maxUnavailable: [0, 32], minReadySeconds: [0, 600], progressDeadlineSeconds: [1, 3_600] },
+  ...{ revisionHistoryLimit: [1, 100], terminationGracePeriodSeconds: [1, 600], runAsUser: [1, 65_534] },
+  ...{ runAsGroup: [1, 65_534], fsGroup: [1, 65_534], maxSkew: [1, 32], containerPort: [1, 65_535], port: [1, 65_535] },
+  ...{ timeoutSeconds: [1, 60], failureThreshold: [1, 1_000], seconds: [1, 60], defaultMode: [0, 0o777] },
+};
+
+/** By its key: what a text has to be that the schema takes as it is. */
+const texts: Readonly<Record<string, RegExp>> = {
+  ...{ threshold: /^[1-9]\d*$/, ignoreNullValues: /^(true|false)$/, serverAddress: /^https?:\/\/[\w.-]+:\d+$/ },
+  ...{ cpu: /^[1-9]\d*m?$/, memory: /^[1-9]\d*(Mi|Gi)$/, 'ephemeral-storage': /^[1-9]\d*(Mi|Gi)$/ },
+};
+
+/** What the second may not be above. */
+const orders: readonly (readonly [lower: string, upper: string])[] = [
+  ['minReplicaCount', 'maxReplicaCount'],
+  ['minReadySeconds', 'progressDeadlineSeconds'],
+  ['scrapeTimeout', 'interval'],
+];
+
+/**
+ * What is wrong with a resource, in sentences: by the schema of its kind, by keys that the schema or a map does not have, and by
+ * ranges.
+ */
+function flawsOf(resource: Resource): readonly string[] {
+  const { read, isMap, error } = validated(resource);
+  const flaws = error === undefined ? [] : [error];
+  for (const { path, key, value, within } of entriesOf(resource)) {
+    if (!read.has(path)) flaws.push(`${path} is no key`);
+    const known = isMap.has(path) ? (mapKeys[key] ?? []) : undefined;
+    if (known && isTree(value))
+      flaws.push(...Object.keys(value).flatMap((one) => (known.includes(one) ? [] : [`${path} takes no ${one}`])));
+    const [least, most] = ranges[key] ?? [0, -1];
+    if (typeof value === 'number' && !(value >= least && value <= most)) flaws.push(`${path} must not be ${value}`);
+    if (typeof value === 'string' && texts[key]?.test(value) === false) flaws.push(`${path} must not be ${value}`);
+    const [, upper = ''] = orders.find(([lower]) => lower === key) ?? [];
+    if (Number.parseFloat(String(value)) > Number.parseFloat(String(within[upper])))
+      flaws.push(`${path} must not be above ${upper}`);
+  }
+  return flaws;
+}
+
+/**
+ * A compiled schema takes keys that it does not know: it never looks at them. So it is watched at what it reads, and which objects
+ * it goes through as maps.
+ */
+function validated(resource: Resource) {
+  const read = new Set<string>();
+  const isMap = new Set<string>();
+  const watched = <T extends object>(tree: T, path: string): T =>
+    new Proxy(tree, {
+      get(target, key, receiver) {
+        const value: unknown = Reflect.get(target, key, receiver);
+        if (typeof key !== 'string') return value;
+        read.add(`${path}/${key}`);
+        return typeof value === 'object' && value !== null ? watched(value, `${path}/${key}`) : value;
+      },
+      ownKeys(target) {
+        isMap.add(path);
+        return Reflect.ownKeys(target);
+      },
+    });
+  const model = models[resource.apiVersion]?.[resource.kind] as { prototype: { validate(): void } } | undefined;
+  if (model === undefined) return { read, isMap, error: `no schema for ${resource.apiVersion} ${resource.kind}` };
+  try {
+    model.prototype.validate.call(watched(resource, ''));
+    return { read, isMap };
+  } catch (error) {
+    return { read, isMap, error: String(error) };
+  }
+}
+
+/** A key at any level, with what it is in. */
+type Entry = Readonly<{ path: string; key: string; value: unknown; within: Tree }>;
+
+function entriesOf(tree: unknown, path = ''): readonly Entry[] {
+  if (Array.isArray(tree)) return tree.flatMap((item, index) => entriesOf(item, `${path}/${index}`));
+  if (!isTree(tree)) return [];
+  return Object.entries(tree).flatMap(([key, value]) => [
+    { path: `${path}/${key}`, key, value, within: tree },
+    ...entriesOf(value, `${path}/${key}`),
+  ]);
+}

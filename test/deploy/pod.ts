@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { readDockerfile } from '../../scripts/image/followDockerfile.ts';
 import type { Resource, Tree } from './kustomize.ts';
 
 /** What Kubernetes and the image tell a program, of a deployment's one container. */
@@ -36,10 +36,7 @@ interface Container {
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
 }
 
-interface PodTemplate {
-  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-  readonly spec: PodSpec;
-}
+type PodTemplate = Readonly<{ metadata: { readonly labels: Readonly<Record<string, string>> }; spec: PodSpec }>;
 
 interface PodSpec {
   readonly serviceAccountName: string;

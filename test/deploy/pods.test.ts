@@ -1,19 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { startHub } from 'iot-hub-emulator';
+import { startAuthority } from 'iot-hub-emulator/authority';
+import { createJournal } from 'iot-hub-emulator/journal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { startBackends } from '../../sandbox/backends/backends.ts';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
+import { frontDoorEnvironment, serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
-import { build, type Resource } from './kustomize.ts';
-import { overlays } from './overlays.ts';
+import { build, overlays, type Resource } from './kustomize.ts';
 import { type Pod, podOf } from './pod.ts';
-import { type Stage, stageWithIdentity, stageWithKeys } from './stage.ts';
 
 // Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
 // the manifests cannot know is put in: addresses that end with `.example`, the name at the token endpoint, the Secret, and ports that are free here.
@@ -134,13 +139,11 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     expect(log).not.toContain('setting.unknown');
     expect(log).not.toContain('"level":"error"');
   });
-
   it('sets variables only that the program reads', () => {
     const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(pod.environment).filter((variable) => !known.includes(variable))).toEqual([]);
   });
-
   it('has a grace above its drain: 30 s for the service, 15 for the front door and its pause', () => {
     const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
     const isService = pod.ports['methods'] === undefined;
@@ -148,7 +151,6 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     const seconds = Number(pod.environment[drain] ?? settingDocs().find(({ env }) => env === drain)?.default);
     expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
   });
-
   it('does not start without its Secret, and has none when it has an identity', () => {
     const start = () => podOf(resources, name, {});
     if (stageOf(resources) === stages.keys) expect(start).toThrow('Secret device-messaging has no HUB_');
@@ -174,3 +176,88 @@ it('a rolling update starts the new pod beside the old one, which hands over eve
   await expect.poll(() => reading(fresh)).toBe(4);
   await fresh.process.stop();
 });
+
+/** What is around a pod, on this machine: a hub, backends and a storage account. */
+interface Stage {
+  /** What a Secret has, and the real values of addresses and names, by variable. */
+  readonly known: Readonly<Record<string, string>>;
+  readonly caFile: string;
+  /** What the platform puts into a pod by itself, once it has the folder. */
+  injected(pod: Pod, folder: string): Promise<Readonly<Record<string, string>>>;
+  close(): Promise<unknown>;
+}
+
+const consumerGroups = ['device-messaging'];
+
+async function stageWithKeys(directory: string): Promise<Stage> {
+  const journal = createJournal();
+  const hub = await startHub({ journal, directory: join(directory, 'hub'), consumerGroups });
+  const backends = await startBackends({ seed: true, journal });
+  const azurite = await startAzurite();
+  const files = { connectionString: azurite.connectionString, container: 'files' };
+  const ports = { port: 0, healthPort: 0, adminPort: 0 };
+  return {
+    known: {
+      ...frontDoorEnvironment(hub, backends, files, ports),
+      ...serviceEnvironment(hub, backends, 'http://127.0.0.1:1', directory),
+      STORE_CONNECTION_STRING: azurite.connectionString,
+    },
+    caFile: hub.caFile,
+    injected: async () => ({}),
+    close: () => Promise.all([azurite.close(), backends.close(), hub.close()]),
+  };
+}
+
+/** The backends' own resources, each as its scope names it. */
+const backendScopes: Readonly<Record<string, string>> = {
+  informationModel: 'api://information-model.example',
+  typeRegistry: 'api://type-registry.example',
+  principalManager: 'api://principal-manager.example',
+};
+const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
+
+/** As a cluster with the webhook of Azure Workload Identity: it takes no key. */
+async function stageWithIdentity(directory: string): Promise<Stage> {
+  const hubDirectory = join(directory, 'hub-with-identity');
+  const principal = {
+    clientId: '00000000-0000-0000-0000-000000000000',
+    objectId: randomUUID(),
+    federatedToken: `projected-${randomUUID()}`,
+  };
+  const authority = await startAuthority({
+    directory: hubDirectory,
+    principals: [principal],
+    resources: [...platform, ...Object.values(backendScopes)],
+  });
+  const rights = { [principal.objectId]: ['messageSend', 'routedListen'] as const };
+  const hub = await startHub({
+    ...{ directory: hubDirectory, consumerGroups, authority: { ...authority.trust, rights } },
+    routeTo: { name: 'device-messages', partitions: 4 },
+  });
+  const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
+  const backends = await startBackends({
+    seed: true,
+    accepts: (backend, token) => authority.accepts(token, backendScopes[backend] ?? ''),
+  });
+  const storage = await startAzurite({ certificate });
+  const host = `localhost:${hub.ports.amqps}`;
+  return {
+    known: {
+      ...{ HUB_EVENTS_NAMESPACE: host, HUB_HOST_NAME: host, STORE_ACCOUNT_URL: storage.url },
+      INFORMATION_MODEL_URL: backends.informationModelUrl,
+      TYPE_REGISTRY_URL: backends.typeRegistryUrl,
+      PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+    },
+    caFile: hub.caFile,
+    async injected({ clientId }, folder) {
+      if (clientId === undefined) return {};
+      const file = join(folder, 'azure-identity-token');
+      await writeFile(file, principal.federatedToken, { mode: 0o644 });
+      return {
+        ...{ AZURE_CLIENT_ID: clientId, AZURE_TENANT_ID: authority.tenantId, AZURE_FEDERATED_TOKEN_FILE: file },
+        IDENTITY_AUTHORITY_HOST: authority.url, // that of the public cloud is the default
+      };
+    },
+    close: () => Promise.all([storage.close(), backends.close(), hub.close(), authority.close()]),
+  };
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { readRecording } from '../../scripts/recording/recordings.ts';
+import { readRecording } from '../../scripts/recording/series.ts';
 
 const hasPromtool = (() => {
   try {
@@ -19,12 +19,11 @@ const hasPromtool = (() => {
 export const isSkipped = !hasPromtool && process.env['CI'] !== 'true';
 
 /** Its output; that of a failure begins with `failed`. */
-export async function promtool(...args: string[]): Promise<string> {
-  return promisify(execFile)('promtool', args, { maxBuffer: 2 ** 26 }).then(
+export const promtool = async (...args: string[]): Promise<string> =>
+  promisify(execFile)('promtool', args, { maxBuffer: 2 ** 26 }).then(
     ({ stdout }) => stdout,
     ({ message, stdout, stderr }) => `failed: ${stdout || message}${stderr}`,
   );
-}
 
 export interface Answer {
   readonly expression: string;

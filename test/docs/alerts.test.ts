@@ -32,7 +32,6 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
       if (level !== undefined) for (const event of lines) expect(known[event]?.levels, id).toContain(level);
     }
   });
-
   it.each(Object.entries(known).filter(([, { levels }]) => levels.some((level) => /^(error|fatal)$/.test(level))))(
     'include one for %s, or a reason why there is none',
     (event) => {
@@ -40,7 +39,6 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
       expect([has, unalerted[event] !== undefined].filter(Boolean)).toHaveLength(1);
     },
   );
-
   it('have reasons for existing events only', () =>
     expect(Object.keys(unalerted).filter((event) => known[event] === undefined)).toEqual([]));
 
@@ -63,7 +61,6 @@ describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string
       }
     }
   });
-
   it.each(measured)('use existing attributes in by, ignoring and on in %s: %s', (_id, metric) => {
     const labels = [...metric.matchAll(/\b(?:by|ignoring|on) ?\(([^)]*)\)/g)].flatMap(([, list = '']) =>
       list.split(/, */),

@@ -39,7 +39,6 @@ describe('A request complies with the entry of its action or event', () => {
     expect(entriesOf({ ...properties, target: '../a//b/' }, json(body))).toEqual([name]);
     expect(entriesOf(properties, 'no json')).toEqual([]);
   });
-
   it.each([
     ['Svc.Device.Created', { owner: 'edge' }, { type: 'pump', parent: { objectId: pumpId, reference: 'parent' } }],
     ['Svc.Device.Updated', { objectId: pumpId }, { type: 'pump@1', version: 2 }],
@@ -74,7 +73,6 @@ describe('A reply complies with one entry only', () => {
       body,
     ]),
   );
-
   it.each<[string, object, unknown]>([
     ...replies,
     ['model.create.failure', { ...ack, action: 'model.create' }, { ...failed, relatedModels: [] }],
@@ -98,7 +96,6 @@ describe('A reply complies with one entry only', () => {
     expect(entriesOf({ ...properties, surplus: 'x' }, json(body))).toEqual([]);
     expect(entriesOf(properties, json({ ...Object(body), success: 'yes', objectId: 1 }))).toEqual([]);
   });
-
   it('compressed with the entry of its compressed form', () => {
     const properties = { ...ack, action: 'model.create', 'content-encoding': 'gzip' };
     expect(entriesOf(properties, packed({ ...failed, relatedModels: [] }))).toEqual([
@@ -107,7 +104,6 @@ describe('A reply complies with one entry only', () => {
     expect(entriesOf(properties, packed(failed))).toEqual([]);
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
   });
-
   it('but a failure of Svc.Device.Created with the objectId with none', () => {
     const properties = { ...event, eventType: 'Svc.Device.Created', objectId: pumpId };
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
@@ -134,7 +130,6 @@ describe('the contract with modules', () => {
         '{topics_methods_out}/{status}/{requestId}',
       ]);
     });
-
     it.each<['in' | 'out', string, string, number]>([
       ['in', `stop/${id}`, '', 0],
       ['in', `stop/${id}`, '{"a":1}', 0],

@@ -73,7 +73,6 @@ describe.each(stories)('the chapter on $message', (story) => {
   it('has a line for every property that the card reads', () => {
     for (const property of Object.keys(card?.headers.shape ?? {})) expect(text).toContain(`| \`${property}\``);
   });
-
   it('shows the replies to its example after the earlier examples {S5.5}', async () => {
     const { replies } = await play(story);
     expect(replies.map(({ properties, body }) => ({ properties, body: JSON.parse(body) }))).toEqual(
@@ -81,7 +80,6 @@ describe.each(stories)('the chapter on $message', (story) => {
     );
     expect(replies.every(({ deviceId }) => deviceId === deviceOf(story))).toBe(true);
   });
-
   it('describes the effect of a repeat {S9.10 S10.7 S12.4 S13.8 S14.5 S15.13 S16.6 S17.3}', async () => {
     const said = /^\*\*Repeated\*\*: (gives|succeeds|refused)/m.exec(text)?.[1];
     const { again } = await play(story);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { restartCode, serviceCommand } from '../../sandbox/service/process.ts';
-import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun } from '../../scripts/image/dockerRun.ts';
+import { joinLines, readDockerfile } from '../../scripts/image/followDockerfile.ts';
 import { readEnvFile, settingDocs } from '../../src/settings/config.ts';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -50,21 +50,18 @@ describe('the unit for systemd', () => {
     expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
     expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
   });
-
   it('takes the end at a failover for a clean one, and starts the service again as Docker and Compose do', () => {
     expect([settingOf('Restart'), settingOf('SuccessExitStatus')]).toEqual(['always', String(restartCode)]);
     expect(readme).toContain('--restart unless-stopped ');
     const compose = readFileSync('deploy/compose.yaml', 'utf8');
     expect(/^ {2}device-messaging:\n(?: {4}.*\n)*? {4}restart: (.*)$/m.exec(compose)?.[1]).toBe('unless-stopped');
   });
-
   it('of the front door starts it, and gives it as long to stop as docs/methods.md says', () => {
     const door = readFileSync('deploy/systemd/device-messaging-methods.service', 'utf8');
     expect(door).toContain('\nExecStart=/usr/bin/node dist/methods.js\n');
     const [, timeout = ''] = /--stop-timeout (\d+)/.exec(readFileSync('docs/methods.md', 'utf8')) ?? [];
     expect(door).toContain(`\nTimeoutStopSec=${timeout}\n`);
   });
-
   it('sets variables that the service reads, with a data directory that it may write to', () => {
     const { variables } = readEnvFile((settingOf('Environment') ?? '').replaceAll(' ', '\n'));
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];

@@ -11,7 +11,6 @@ describe('what relies on a fact about the hub', () => {
     expect(ids).toContain(id);
     expect(files.filter((file) => !existsSync(file) || !citedIn(file).includes(id))).toEqual([]);
   });
-
   it('is listed where the service cites one', () => {
     const unlisted = filesBelow('src').flatMap((file) =>
       citedIn(file)

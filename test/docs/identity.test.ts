@@ -27,19 +27,16 @@ describe('the template of deploy/azure', () => {
     expect(named).toHaveLength(5);
     for (const name of Object.keys(ids)) expect(template).toContain(`roles.${name}`);
   });
-
   it('gives the smallest role for replies and methods that the page tells', () => {
     expect(dataActions(template)).toEqual(dataActions(page));
     expect(dataActions(template)).toHaveLength(2);
   });
-
   it('puts out settings that there are', () => {
     const names = settingDocs().map(({ env }) => env);
     const outputs = [...template.matchAll(/^output (\w+) /gm)].map(([, name = '']) => name);
     expect(outputs.filter((name) => !names.includes(name))).toEqual([]);
     expect(outputs).toContain('HUB_EVENTS_NAMESPACE');
   });
-
   it('has no key, and lets nobody in with one', () => {
     expect(template).not.toMatch(/listKeys|connectionString|authorizationRules/i);
     expect(template.match(/disableLocalAuth: true/g)).toHaveLength(2);

@@ -7,10 +7,7 @@ import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('log-events.md');
 
-interface Event {
-  readonly levels: readonly string[];
-  readonly message: string;
-}
+type Event = Readonly<{ levels: readonly string[]; message: string }>;
 
 describe.each([
   ['event', 'src', 'src/observing/events.ts', events],
@@ -27,18 +24,15 @@ describe.each([
     const listed = rows.map((row) => [codesIn(row[heading] ?? '')[0], row['level'], codesIn(row['message'] ?? '')[0]]);
     expect(listed).toEqual(all.map(([name, { levels, message }]) => [name, levels.join(', '), message]));
   });
-
   it.each(all)('has the event %s, which the code logs', (_, { message }) => {
     const [, what, name] = /^(waiting for|connected to) (the hub|the broker)$/.exec(message) ?? [];
     if (what === undefined) expect(code).toContain(message);
     else expect([code.includes(`\`${what} \${name}\``), code.includes(`name: '${name}'`)]).toEqual([true, true]);
   });
-
   it('has unique names and texts', () => {
     expect(new Set(all.map(([, { message }]) => message)).size).toBe(all.length);
     for (const [name] of all) expect(name).toMatch(/^[a-z_]+(\.[a-z_]+)+$/);
   });
-
   it('has every line: the log accepts only these texts, and no other code writes to it', () => {
     const creating = /from 'pino'|\bcreateLog\b[^;]* from '@device-messaging\/telemetry\/log\.ts'/;
     const writers = filesBelow(root).filter((file) => creating.test(readFileSync(file, 'utf8')));

@@ -3,7 +3,6 @@ import { anchorOf } from '../../scripts/decisions.ts';
 
 /** What tests read in the pages of `docs/`. */
 
-/** A page without its comments. */
 export const readPage = (name: string): string => readFileSync(`docs/${name}`, 'utf8').replace(/<!--.*?-->/gs, '');
 
 /** The rows of the table whose first column has this heading, each by the headings of its columns. */

@@ -66,7 +66,6 @@ describe('the messages on the pages', () => {
   it.each(shown)('are valid: $page, $example.properties', ({ example }) =>
     expect(read(example)).toBe(example.properties['action'] ?? example.properties['eventType']),
   );
-
   it('include at least one of each kind in the guide, and the first one in README', () => {
     const found = (page: string) => shown.filter((one) => one.page === page).length;
     expect(found('README.md')).toBe(1);

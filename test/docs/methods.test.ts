@@ -21,14 +21,12 @@ describe('docs/methods.md', () => {
       all.map(([reason, { status, invoked, retryAfter }]) => [reason, status, invoked, retryAfter]),
     );
   });
-
   it('names existing settings only', () => {
     const known = settingDocs().map(({ env }) => env);
     const named = codesIn(page).filter((code) => /^(METHODS|HUB|STORE|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
-
   it('names every field of the line of an invocation at the edge', () => {
     const log = readFileSync('edge/src/invocations/proxy.ts', 'utf8');
     const fields = [...log.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
@@ -57,12 +55,10 @@ describe('docs/contracts/methods.openapi.yaml is enforced:', () => {
     const { operationId, summary } = ofV1.post;
     expect(ofV1.post).toEqual({ ...operation.post, operationId, summary });
   });
-
   it('the reasons and effects of its errors', () => {
     const { reason, invoked } = components.schemas.Errors.properties.errors.items.properties.meta.properties;
     expect([reason.enum, invoked.enum]).toEqual([Object.keys(failures), effects]);
   });
-
   it('the forms of the path, the default time-out, the form of correlation ids', () => {
     const [objectId, model, method] = operation.parameters.map(({ schema }: { schema: object }) => schema);
     const forms = [guid, modelId].map((schema) => z.toJSONSchema(schema));

@@ -18,7 +18,6 @@ describe('the declarations', () => {
     expect(what).toMatch(/^[A-Z1].*[^.]$/);
     expect(use).toMatch(/\w[.:]?.*\.$/);
   });
-
   it.each(all)(
     'include %s, with ordered bounds if it is a histogram, and no bounds otherwise',
     (_, { kind, buckets }) => {
@@ -26,13 +25,11 @@ describe('the declarations', () => {
       expect([...buckets].sort((a, b) => a - b)).toEqual(buckets);
     },
   );
-
   it.each(all)('include %s, with each attribute once and none of a device', (_, { attributes }) => {
     const keys = attributes.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     for (const key of keys) expect(key).not.toMatch(/device\.?_?id|correlation|target/i);
   });
-
   it('have the result codes of the service', () =>
     expect(valuesOf('device_messaging.handled.messages', 'device_messaging.code')).toEqual(Object.keys(resultCodes)));
 });

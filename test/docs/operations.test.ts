@@ -22,7 +22,6 @@ describe.each(names)('docs/%s', (name) => {
     expect(named).not.toEqual([]);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
-
   it('names existing log events only', () => {
     const areas = new Set(Object.keys(events).map((event) => event.split('.')[0]));
     areas.delete('http'); // attributes of spans begin so, too
@@ -30,7 +29,6 @@ describe.each(names)('docs/%s', (name) => {
     expect(named).not.toEqual([]);
     expect(named.filter((event) => !Object.hasOwn(events, event))).toEqual([]);
   });
-
   it('names existing commands of the image only', () => {
     const commands = [...page.matchAll(/\bdist\/(\w+)\.js/g)].map(([, command]) => `${command}.ts`);
     expect(commands).not.toEqual([]);
@@ -78,7 +76,6 @@ describe.each(rows)('$question', ({ kusto, loki }) => {
       expect(fields).toEqual(expect.arrayContaining(named));
     }
   });
-
   it('uses the same values in both languages, and existing events', () => {
     expect(valuesIn(loki)).toEqual(valuesIn(kusto));
     const named = valuesIn(kusto).filter((value) => /^[a-z_]+\.[a-z_]+$/.test(value));
@@ -103,7 +100,6 @@ describe('traces', () => {
     expect(new Set(documented)).toEqual(new Set(written));
     expect(written.length).toBeGreaterThan(20);
   });
-
   it('docs/operations.md has the variables that the code reads', () => {
     const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
     const read = (readFileSync('src/observing/traces.ts', 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])

@@ -17,7 +17,6 @@ describe('docs/result-codes.md', () => {
     const said = rows.map((row) => row['who can do something about it']);
     expect(said).toEqual(Object.values(resultCodes).map(({ fault }) => whoCanHelp[fault]));
   });
-
   it('has a chapter for each', () => {
     const chapters = [...page.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code);
     expect(chapters).toEqual(Object.keys(resultCodes));
@@ -83,18 +82,15 @@ describe('acknowledgements', () => {
       );
       expect(cells.map(({ ack, request, delivery }) => `${ack} ${request} ${delivery}`)).toEqual(combinations);
     });
-
     it.each(cells)(
       'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
       async ({ ack, request, delivery = '', ...said }) => {
         for (const generation of ['V2', 'V1'] as const) {
-          for (const outcome of deliveries[delivery] ?? []) {
+          for (const outcome of deliveries[delivery] ?? [])
             expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
-          }
         }
       },
     );
-
     it.each([
       ['', 'no'],
       [undefined, 'no'],

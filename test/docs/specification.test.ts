@@ -39,7 +39,6 @@ describe('docs/specification.md', () => {
     expect(ids).toEqual(expected);
     expect(page.match(/^\*\*S/gm)).toHaveLength(rules.length);
   });
-
   it('has a chapter of rules for each message', () => {
     const chapters = [...page.matchAll(/^## S\d+ · `([\w.]+)`$/gm)].map(([, name]) => name);
     expect(chapters.toSorted()).toEqual(catalogue.map(({ name }) => name).toSorted());
@@ -54,7 +53,6 @@ describe('docs/specification.md', () => {
     const wrong = marks.filter(({ named, end }) => !end || named.split(' ').some((id) => !ids.includes(id)));
     expect(wrong).toEqual([]);
   });
-
   it('cites existing decisions at the end of a rule', () => {
     const cited = rules.flatMap(({ text }) => /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(text)?.[1]?.split(', ') ?? []);
     expect(cited.filter((id) => !decisions.has(id))).toEqual([]);
@@ -80,13 +78,12 @@ describe('decisions', () => {
   });
 
   /** Files that may cite a decision, without dependencies and what is built. */
-  function citingFiles(folder: string): string[] {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+  const citingFiles = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return /^(node_modules|dist|measurements)$/.test(entry.name) ? [] : citingFiles(path);
       return /\.(ts|js|mjs|md|jsonc?|ya?ml|example)$/.test(entry.name) ? [path] : [];
     });
-  }
 
   /** An id in a sentence, a comment or a link; not one in quotes, which is a value. */
   const citation = new RegExp(`(?<![\\w#$.'"/-])[${letters}]\\d+(?![\\w'"\`-])`, 'g');
@@ -111,7 +108,6 @@ describe('decisions', () => {
       );
       expect(missing).toEqual([]);
     });
-
     it('are cited outside the pages of decisions', () => {
       const isPage = (file: string) => decisionPages.some((page) => page === file);
       const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));

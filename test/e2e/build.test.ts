@@ -47,12 +47,10 @@ describe('a built program contains its packages:', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('cannot start with these settings:\n  - INFORMATION_MODEL_URL');
   });
-
   it.each(['deadLetters', 'admin', 'tap'])('%s', async (name) => {
     const { code, stdout } = await run([`dist/${name}.js`, '--help']);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
   });
-
   it('also those that only some settings load', async () => {
     const files = filesIn('packages').map(([file]) => `./dist/${file}`);
     const imports = files.map((file) => `await import('${file}');`).join('\n');
@@ -67,13 +65,11 @@ describe('packages that are built', () => {
     expect(sources).toContainEqual(expect.stringMatching(/\/azure-iothub\/node_modules\/rhea\/lib\/util\.js$/));
     expect(sources).toEqual([...new Set(sources)]);
   });
-
   it('are in files of their own', () => {
     const ours = filesIn('programs').filter(([, text]) => /^\/\/ (?!\S*node_modules\/)src\//m.test(text));
     expect(ours.map(([file]) => file)).toContain('programs/main.js');
     expect(ours.filter(([, text]) => /^\/\/ \S*node_modules\//m.test(text))).toEqual([]);
   });
-
   it('of the hub have classes with their original names, which distinguish failures', () => {
     const ofHub = filesIn('packages').filter(([file]) => /\/(azure-|event-hubs|core-amqp|rhea)/.test(file));
     const text = ofHub.map(([, code]) => code).join('\n');

@@ -33,32 +33,27 @@ describe('Every byte that a device sends reaches the backend', () => {
     const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
     expect((await send('model.create', {}, body)).asked).toEqual([body]);
   });
-
   it('in model.create, when it updates: only the version is added', async () => {
     const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
     const { asked } = await send('model.create', {}, body);
     expect(asked).toEqual([body.replace('{', '{"version":1,')]);
   });
-
   it('in model.update, in each repeat up to the stored version: only the version differs', async () => {
     const body = `{ "version" : 3, "type":"exact","properties":${properties} }`;
     const { asked } = await send('model.update', { objectId }, body);
     expect(asked).toEqual([body, body.replace(' 3,', ' 2,'), body]);
   });
-
   it('in reference.create', async () =>
     expect((await send('reference.create', { objectId }, `[ ${reference} ]`)).asked).toEqual([`[ ${reference} ]`]));
   it('in identity.update', async () => {
     const body = '{ "publicKey" : "\\u0041\\/", "10":1.0, "2":9007199254740993, "limit":1e400 }';
     expect((await send('identity.update', {}, body)).asked).toEqual([body]);
   });
-
   it('in Svc.Device.Created', async () => {
     const body = `{ "type":"exact","properties":${properties} }`;
     const { asked } = await send('Svc.Device.Created', { objectId }, body);
     expect(asked).toEqual([body.replace('{', '{"version":4,')]);
   });
-
   it('in Svc.Device.Updated', async () => {
     const body = `{ "type":"exact","variables":{ } ,"properties":${properties} ,"version":5}`;
     expect((await send('Svc.Device.Updated', { objectId }, body)).asked).toEqual([body]);
@@ -72,7 +67,6 @@ describe('Every byte that the information model answers reaches the device', () 
     expect(notified).toEqual([answer.replace(/,"relatedModels":\[\]/, '')]);
     expect(notified[0]).toContain(stored);
   });
-
   it('in the notifications of Svc.Device.SyncModel', async () => {
     const options = { objectId, model: 'svc.device' };
     const { notified } = await send('Svc.Device.SyncModel', options, '{"references":["next"],"recursive":true}');
@@ -80,7 +74,6 @@ describe('Every byte that the information model answers reaches the device', () 
     expect(notified).toEqual([answer]);
     expect(notified[0]).toContain(stored);
   });
-
   it('in the publish-subscribe notification', async () => {
     const settings = `{"model":"svc.configuration","type":"exact.settings","objectId":"${objectId}","properties":${properties}}`;
     await send('type.create', { model: 'svc.configuration' }, definition.replace('"exact"', '"exact.settings"'));
@@ -119,7 +112,6 @@ describe('A correlationId comes back as the text of its AMQP value', () => {
     );
     return nextAck(device);
   }
-
   it.each([
     ['long', 0x81, '0020000000000001', '9007199254740993'],
     ['negative long', 0x81, '8000000000000000', '-9223372036854775808'],
@@ -133,7 +125,6 @@ describe('A correlationId comes back as the text of its AMQP value', () => {
     const { ack, body } = await answerTo(encoded(code, hex));
     expect([body.success, ack.properties['correlationId']]).toEqual([true, expected]);
   });
-
   it('a binary has none, and is refused', async () => {
     const { ack, body } = await answerTo(encoded(0xa0, '0178'));
     expect(ack.properties).not.toHaveProperty('correlationId');

@@ -9,9 +9,7 @@ import { type StorageAccount, storageAccount } from '../support/storageAccount.t
 import { nextAck, sandboxForAll } from './testSandbox.ts';
 
 let storage: StorageAccount;
-beforeAll(async () => {
-  storage = await storageAccount();
-});
+beforeAll(async () => (storage = await storageAccount()));
 
 const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
 const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');
@@ -77,7 +75,6 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     expect(lines(some.stdout)[0]).toMatch(/ {2}"pump-2" {2}identity\.update {2}internal_platform_error {2}attempts 1 /);
     expect(lines((await run('list', '--code', 'timeout_exceeded')).stdout)).toEqual([]);
   });
-
   it('shows one dead letter completely, and reports when it does not exist', async () => {
     const [id = ''] = idsOf((await run('list', '--device', 'pump-1')).stdout);
     const { code, stdout } = await run('show', id);
@@ -89,7 +86,6 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     const none = await run('show', `${id.slice(0, -1)}x`);
     expect([none.code, none.stdout]).toEqual([1, '']);
   });
-
   it('warns and does nothing in a dry run', async () => {
     const mark = backends().journal.last;
     const { code, stdout, stderr } = await run('replay', '--device', 'pump-1', '--dry-run');
@@ -97,7 +93,6 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     expect(stderr).toContain('can overwrite what devices have sent since');
     expect(backends().calls({ since: mark })).toEqual([]);
   });
-
   it('keeps the dead letters of a device that fails again, in order, and ends with 1', async () => {
     const before = await run('list', '--device', 'pump-1');
     const { code, stderr } = await run('replay', '--device', 'pump-1');
@@ -110,7 +105,6 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     const attempts = lines(after.stdout).map((line) => /attempts (\d)/.exec(line)?.[1]);
     expect(attempts).toEqual(['2', '1', '1']);
   });
-
   it('stops at Ctrl-C after the dead letters in progress, and prints how many are left', async () => {
     backends().faults.clear();
     backends().faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 4_000 });
@@ -124,7 +118,6 @@ describe('npm run dead-letters, with dead letters in a directory', () => {
     expect(stderr).toContain('1 handled, 2 left when stopped');
     expect([code, changes(mark)]).toEqual([1, ['pump-2-1']]);
   });
-
   it('handles each device’s dead letters in order after the cause is fixed, answers the devices, and deletes them', async () => {
     backends().faults.clear();
     const mark = backends().journal.last;
@@ -150,7 +143,6 @@ describe('npm run dead-letters, with dead letters in blobs', () => {
     STORE: 'blob',
     STORE_CONNECTION_STRING: storage.connectionString,
   }));
-
   it('lists them, handles each device’s in order, and deletes them', async () => {
     expect(lines((await run('list')).stdout)).toHaveLength(6);
     backends().faults.clear();

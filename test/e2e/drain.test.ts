@@ -59,7 +59,6 @@ describe('A service that gets SIGTERM during work', () => {
     expect(changes()).toHaveLength(devices.length * perDevice);
     sandbox.backends.faults.clear();
   });
-
   it('ends at once, with a code other than 0, on a second signal', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
     const mark = sandbox.backends.journal.last;

@@ -20,9 +20,7 @@ const sandbox = sandboxForAll({
   },
 });
 let devices: RealDevice[];
-beforeAll(() => {
-  devices = ids.map((id) => createRealDevice(sandbox.hub, id));
-});
+beforeAll(() => (devices = ids.map((id) => createRealDevice(sandbox.hub, id))));
 afterAll(() => Promise.all((devices ?? []).map((device) => device.close())));
 
 const soon = { timeout: 120_000, interval: 100 };

@@ -191,7 +191,6 @@ describe('the check of a deployment', () => {
       expect(report).toContain(found);
     expect(report).not.toContain('eyJ');
   });
-
   it('says which role or scope is wrong', async () => {
     const report = await check({ IDENTITY_STORAGE_SCOPE: 'https://iothubs.azure.net/.default' });
     expect(report).toMatch(/✗ checkpoint container.*STORE_ACCOUNT_URL/);
@@ -242,7 +241,6 @@ describe('a service that is refused says what to do', () => {
     const { lines } = await service(workload(), settings, 'livez');
     await expect.poll(() => lines().find((line) => line['event'] === event), { timeout: 60_000 }).toMatchObject(fields);
   });
-
   it('by the authority, because of the file', async () => {
     const { lines } = await service(workload('another token'), {}, 'livez');
     const cause = expect.stringContaining('AADSTS700213');

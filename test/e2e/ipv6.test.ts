@@ -46,7 +46,6 @@ describe.runIf(hasIpv6)('with IPv6 addresses (a machine with ::1)', () => {
     await running?.stop();
     await Promise.all(relays.map((relay) => relay.close()));
   });
-
   it.each(['amqp', 'websockets'])('the service handles a message over %s, and listens on ::', async (transport) => {
     const [port, adminPort] = [await freePort(), await freePort()];
     const logFile = join(sandbox.directory, `${transport}.log`);
@@ -65,7 +64,6 @@ describe.runIf(hasIpv6)('with IPv6 addresses (a machine with ::1)', () => {
     running = undefined;
     expect(readFileSync(logFile, 'utf8')).not.toMatch(/"level":"warn"|DeprecationWarning/);
   });
-
   it.each(['amqp', 'websockets'])('the check finds nothing wrong over %s', async (transport) => {
     const { code, found } = await findings([], { ...environment, HUB_TRANSPORT: transport });
     expect([code, found.filter(({ mark }) => mark !== 'ok')]).toEqual([0, []]);

@@ -48,9 +48,7 @@ beforeAll(async () => {
   secrets.push(principalId);
   victim = { deviceId, objectId, childId, serial: 'zqserial', typeId: 'zqtype', principalId, names };
 });
-afterAll(async () => {
-  await Promise.all([...devices.values()].map((device) => device.close()));
-});
+afterAll(async () => void (await Promise.all([...devices.values()].map((device) => device.close()))));
 
 describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
   it.each(catalogue)(
@@ -115,7 +113,6 @@ describe('An object that now belongs to another device', () => {
     expect(notifications.map(({ properties }) => properties['objectId'])).toEqual([ownId]);
     expect(told([...notifications, ack])).not.toContain(spareId);
   });
-
   it('is not fetched as a related model, without an effect on others', async () => {
     const bareId = 'acef0004-0000-4000-8000-000000000002';
     const sensor = { objectId: bareId, model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };

@@ -18,15 +18,12 @@ const printer: Printer = { ...silent, line: (text = '') => void shown.push(text)
 
 describe('the demonstration of remote methods', () => {
   let invoked: InvocationResult[];
-  beforeAll(async () => {
-    invoked = await demonstrateMethods(sandbox, { printer });
-  });
+  beforeAll(async () => (invoked = await demonstrateMethods(sandbox, { printer })));
 
   it('shows success and every class of refusal', () => {
     const statuses = new Set(invoked.map(({ exchange }) => exchange.status));
     expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 409, 429, 503, 504]);
   });
-
   it('complies with the contract of the front door', () => {
     const breaches = invoked.flatMap(({ body, exchange: { url, status, answer } }) =>
       validateExchange({
@@ -36,7 +33,6 @@ describe('the demonstration of remote methods', () => {
     );
     expect(breaches).toEqual([]);
   });
-
   it('leaves a log line for each invocation, and neither token nor signature in log or output', async () => {
     const { logFile = '', tokens = {} } = sandbox.state.methods ?? {};
     const log = await readFile(logFile, 'utf8');
@@ -47,7 +43,6 @@ describe('the demonstration of remote methods', () => {
       for (const token of Object.values(tokens)) expect(text).not.toContain(token);
     }
   });
-
   it('fails when the front door answers differently, and names the expectation', async () => {
     const id = sandbox.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 429001 });
     const failed = demonstrateMethods(sandbox);
@@ -55,7 +50,6 @@ describe('the demonstration of remote methods', () => {
     await expect(failed).rejects.toThrow(/“An application stops a motor[^”]*” failed:\n {2}- status is 429/);
     sandbox.hub.faults.clear(id);
   });
-
   it('can be repeated in the same sandbox', () =>
     expect(demonstrateMethods(sandbox)).resolves.toHaveLength(invoked.length));
 });
@@ -71,7 +65,6 @@ describe('a call of a front door that does not answer', () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     await expect(callAt(url)).rejects.toMatchObject({ name: 'NoAnswer', wasAsked: false });
   });
-
   it('may have had an effect when the connection broke', async () => {
     const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -68,7 +68,6 @@ async function served(): Promise<string> {
   return response.text();
 }
 
-/** Waits until the metrics have this value. */
 const untilIs = (value: number, name: string) => vi.waitFor(async () => expect(await current(name)).toBe(value), soon);
 
 const current = async (name: string, labels?: Labels) => sampleOf(parseMetrics(await served()), name, labels);
@@ -93,11 +92,9 @@ describe('/metrics', () => {
     const { partitions } = sandbox.hub;
     has('device_messaging_sessions_begun_total').toBe(partitions.length);
     has('device_messaging_partitions', { device_messaging_state: 'reading' }).toBe(partitions.length);
-    for (const { id } of partitions) {
+    for (const { id } of partitions)
       has('device_messaging_partition_behind_duration', { messaging_destination_partition_id: String(id) }).toBe(0);
-    }
   });
-
   it('has the replies that a device does not fetch, dropped by their reason', () => {
     has('device_messaging_replies_total', { device_messaging_result: 'queue_full' }).toBe(dropped);
     has('device_messaging_replies_total', { device_messaging_result: 'delivered' }).toBe(mostQueued);
@@ -105,7 +102,6 @@ describe('/metrics', () => {
     has('device_messaging_devices_not_fetching').toBe(1);
     has(handled, { device_messaging_message: 'identity.update' }).toBe(mostQueued + dropped + 1);
   });
-
   it('has the outage of a backend, and the messages that wait for it', () => {
     const backend = { device_messaging_backend: 'informationModel' };
     const inPlace = (name: string, device_messaging_place: string) => valueIn(during, name, { device_messaging_place });
@@ -123,21 +119,18 @@ describe('/metrics', () => {
     const failed = { device_messaging_message: 'model.update', error_type: 'device' };
     has('messaging_process_duration_count', failed).toBe(updates);
     has('device_messaging_backend_retries_total', backend).toBeGreaterThan(0);
-    for (const name of ['backend_out', 'partition_oldest_duration']) {
+    for (const name of ['backend_out', 'partition_oldest_duration'])
       expect([name, valueIn(after, `device_messaging_${name}`)]).toEqual([name, 0]);
-    }
     for (const place of ['work', 'memory', 'replies']) {
       const labels = { device_messaging_place: place };
       expect([place, valueIn(after, 'device_messaging_held_messages', labels)]).toEqual([place, 0]);
       expect([place, valueIn(after, 'device_messaging_held_bytes', labels)]).toEqual([place, 0]);
     }
   });
-
   it('counts a failure of the service as a dead letter', () => {
     has('device_messaging_dead_letters_total', { device_messaging_result: 'parked' }).toBe(1);
     has(handled, { device_messaging_code: 'internal_platform_error' }).toBe(1);
   });
-
   it('counts events that are not for this service, and made-up names without these names', () => {
     const ours = mostQueued + dropped + 1 + madeUp + updates;
     has(consumed, { device_messaging_kind: 'skipped' }).toBe(skipped);
@@ -146,7 +139,6 @@ describe('/metrics', () => {
     has(handled, { device_messaging_message: '_OTHER' }).toBe(madeUp);
     has(handled).toBe(ours);
   });
-
   it('has checkpoints without failures', () => {
     has('device_messaging_checkpoints_total', { device_messaging_result: 'written' }).toBeGreaterThan(0);
     has('device_messaging_checkpoints_total', { device_messaging_result: 'failed' }).toBe(0);
@@ -165,7 +157,6 @@ describe('/metrics', () => {
     const further = after.filter(({ name }) => !known.includes(name.replace(/_(bucket|count|sum)$/, '')));
     expect(further).toEqual([]);
   });
-
   it('has no secret and no value or name of a device', async () => {
     const text = await served();
     const { environment } = sandbox.state.service;

@@ -113,7 +113,6 @@ describe('the service behind a proxy that asks for credentials', () => {
     const direct = relays.flatMap(({ clients }) => clients.filter((port) => !proxy.ports.has(port)));
     expect(direct).toEqual([]);
   });
-
   it('goes on when the proxy cuts all connections', async () => {
     expect(proxy.cut()).toBeGreaterThan(0);
     const pump = await sandbox.connect('pump-2');
@@ -124,7 +123,6 @@ describe('the service behind a proxy that asks for credentials', () => {
     expect((await nextAck(pump)).body).toMatchObject({ success: true });
     await pump.close();
   });
-
   it('has no credentials of the proxy in its log, but where the proxy is', () => {
     const log = running.log();
     expect(log).toContain(`"httpsProxy":"${proxy.url}/"`);
@@ -168,7 +166,6 @@ describe('the check behind the proxy', () => {
       expect(asked).toContain(new URL(narrow[name] ?? '').host);
     for (const secret of proxy.secrets) expect(text).not.toContain(secret);
   });
-
   it.each<[ProxyBehaviour, RegExp, number]>([
     ['asks', /HTTP 407.*the proxy asks for credentials: put those that it accepts into HTTPS_PROXY/, 1],
     ['refuses', /HTTP 403.*have the proxy allow CONNECT to this address, or name the host in NO_PROXY/, 1],

@@ -25,12 +25,8 @@ let sandbox: TestSandbox;
 let instances: Restarting[] = [];
 let devices: Device[] = [];
 
-beforeAll(async () => {
-  await buildService();
-});
-beforeEach(async () => {
-  sandbox = await startTestSandbox({ service: false });
-});
+beforeAll(async () => void (await buildService()));
+beforeEach(async () => (sandbox = await startTestSandbox({ service: false })));
 afterEach(async () => {
   await Promise.all(instances.map((instance) => instance.stop()));
   await Promise.all(devices.map((device) => device.close()));
@@ -103,9 +99,8 @@ it.each(Object.entries(kinds))(
       { id: 'fatal-1', code: 'internal_platform_error', details },
       { id: 'behind', code: 'ok', details: '' },
     ]);
-    for (const heard of rest) {
+    for (const heard of rest)
       expect(heard.map(({ id, code }) => [id, code])).toEqual(['first', 'second', 'third'].map((id) => [id, 'ok']));
-    }
     expect(instances.reduce((sum, { ends }) => sum + ends(), 0)).toBeLessThanOrEqual(8);
     expect(await Promise.all(instances.map((instance) => instance.stop()))).toEqual(instances.map(() => 0));
 

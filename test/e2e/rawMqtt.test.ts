@@ -18,7 +18,6 @@ beforeAll(async () => {
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
 });
 
-/** The first block of this language that has the text. */
 function block(language: string, text: string): string {
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code = '']) => code,
@@ -59,7 +58,6 @@ describe('docs/devices.md', () => {
       expect.stringMatching(/msgType=ack&action=model\.create&version=2&correlationId=login&.* \{"success":true,/),
     ]);
   });
-
   it('correctly says that the hub closes the connection for a too large message, and again for its repeat', async () => {
     const journal = (kind: 'd2c' | 'disconnected') => sandbox.hub.journal.list({ deviceId: 'pump-2', kind });
     const body = /'\{ "model".*?\}'/.exec(block('js', 'mqtts://'))?.[0] ?? '';

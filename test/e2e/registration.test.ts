@@ -33,7 +33,6 @@ describe('A device that registers itself with model.create', () => {
     expect(answer).toMatchObject({ success: true, code: 'ok' });
     expect(create?.body).toBe(body.replace('{', `{"objectId":"${answer.objectId}",`));
   });
-
   it('may have an id that looks like a path, without becoming another device', async () => {
     for (const id of ['pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00', '...']) {
       const device = await sandbox.connect(id);
@@ -46,7 +45,6 @@ describe('A device that registers itself with model.create', () => {
       expect(bodyOf(notifications[0] ?? fail())).toMatchObject({ path: id });
     }
   });
-
   it('can neither change nor read objects of another tenant', async () => {
     const [pump, rival] = await Promise.all([sandbox.connect('pump-1'), sandbox.connect('rival-1')]);
     const mine = { model: 'svc.device', type: 'pump', properties: { serial: 'T-1', location: 'a secret place' } };
@@ -88,7 +86,6 @@ describe('The service', () => {
     const warnings = log.filter(({ msg }) => String(msg).includes('device stamp'));
     expect(warnings.map(({ level }) => level)).toContain('warn');
   });
-
   it('sends its replies with the unmodified service client, over TLS, under its own policy', async () => {
     const { environment } = sandbox.state.service;
     const port = new URL(`tls://${/HostName=([^;]+)/.exec(environment['HUB_SERVICE_CONNECTION_STRING'] ?? '')?.[1]}`)

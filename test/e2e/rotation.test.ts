@@ -200,7 +200,6 @@ describe('the service', () => {
       await works();
     }
   });
-
   it('catches up when a key is revoked before there is another one', async () => {
     await hub.renewKey('service', 'primaryKey');
     await hub.renewKey('events', 'primaryKey');
@@ -212,7 +211,6 @@ describe('the service', () => {
     });
     await works();
   });
-
   it('goes on while either key of the storage account is renewed', async () => {
     await program.use({ STORE_CONNECTION_STRING: account.connectionStringOf(1) });
     await account.renew(0);
@@ -223,7 +221,6 @@ describe('the service', () => {
     const failed = program.lines().filter(({ event }) => /^(checkpoint|ownership|message)\.not_/.test(String(event)));
     expect(failed).toEqual([]);
   });
-
   it('gets its tokens with the next client secret', async () => {
     const next = newToken();
     backends.token.setSecrets(backends.token.clientSecret, next);
@@ -238,7 +235,6 @@ describe('the service', () => {
     backends.token.revokeAll();
     await works();
   });
-
   it('lets operators in with the token of the moment', async () => {
     const ask = (token: string, path = '/settings') =>
       fetch(`http://127.0.0.1:${adminPort}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -255,7 +251,6 @@ describe('the service', () => {
     expect(stdout).toContain('HUB_EVENTS_CONNECTION_STRING');
     program.hasSaid(stdout);
   });
-
   it('keeps what it has while a file is missing or empty, and says so', async () => {
     const said = (event: string) =>
       program.lines().filter((line) => line['event'] === event && line['setting'] === 'STORE_CONNECTION_STRING_FILE');
@@ -268,7 +263,6 @@ describe('the service', () => {
       await expect.poll(() => said('secret.usable').length).toBe(before + 1);
     }
   });
-
   it('has lost nothing and repeated nothing', async () => {
     isLoaded = false;
     await load;
@@ -366,7 +360,6 @@ describe('the front door', () => {
     await expect.poll(() => answers.length).toBeGreaterThan(later);
     expect(answers.filter((answer) => answer !== '200')).toEqual([]);
   }
-
   it('goes on while either key of the hub is renewed', async () => {
     await works();
     await program.use({ HUB_SERVICE_CONNECTION_STRING: hub.connectionString('service', 'secondaryKey') });
@@ -377,13 +370,11 @@ describe('the front door', () => {
     await hub.renewKey('service', 'secondaryKey');
     await works();
   });
-
   it('goes on while either key of the files is renewed', async () => {
     await program.use({ METHODS_FILES_CONNECTION_STRING: account.connectionStringOf(1) });
     await account.renew(0);
     await works();
   });
-
   it('goes on with the next token for the backends, also when the old one is refused at once', async () => {
     for (const isToldFirst of [true, false]) {
       const next = newToken();
@@ -395,7 +386,6 @@ describe('the front door', () => {
       await works();
     }
   });
-
   it('shows its next certificate to new connections, and keeps the old one while the next is not whole', async () => {
     const before = issuer;
     const next = await ensureCertificates(join(directory, 'next'));
@@ -412,7 +402,6 @@ describe('the front door', () => {
     await works();
     expect(program.lines().filter(({ event }) => event === 'secret.usable')).toHaveLength(1);
   });
-
   it('has answered every call with the reply of the device', async () => {
     isLoaded = false;
     await load;

@@ -57,7 +57,6 @@ describe('npm start', () => {
     expect(stderr).toContain('HTTP_PORT: must be a port');
     expect(stderr.match(/^ {2}- /gm)).toHaveLength(1);
   });
-
   it('refuses a line of .env that a container engine reads otherwise', async () => {
     writeEnv({ ...settings, LOG_LEVEL: 'info # of the file' });
     const { code, stderr } = await run('start', {});
@@ -66,7 +65,6 @@ describe('npm start', () => {
       expect.stringMatching(/^\.env cannot be used:\n {2}- line \d+: LOG_LEVEL: .*\n$/),
     ]);
   });
-
   it('works without .env', async () => {
     const { code, stderr } = await run('start', {});
     expect(code).toBe(1);
@@ -87,7 +85,6 @@ describe('the service', () => {
     expect(stderr).toContain('The service cannot start with these settings:\n  - ');
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
-
   it('names the setting of a port that another program has', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -99,7 +96,6 @@ describe('the service', () => {
     expect(last).toMatchObject({ event: 'program.not_started', err: { code: 'EADDRINUSE' } });
     expect(last.err.message).toMatch(`HTTP_PORT: port ${port} is in use by another program`);
   });
-
   it('warns of variables that look like settings, without their values', async () => {
     const similar = { DELIVERY_DRAIN_SECOND: 's3cret', CHECKPOINTS_STORE: 's3cret', all_proxy: 'http://s3cret' };
     const child = start('start', { ...settings, ...similar });

@@ -53,16 +53,14 @@ export async function startTestSandbox(given: TestSandboxOptions = {}): Promise<
   });
 }
 
-/** What the calls of the backends have against their contracts. */
-function breaches(calls: readonly BackendCall[]): string[] {
-  return calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
+const breaches = (calls: readonly BackendCall[]): string[] =>
+  calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
     if (backend === 'token' || status === null || fault !== undefined) return [];
     const asked = { backend, method, path, requestHeaders: headers, requestBody: body };
     return validateExchange({ ...asked, status, responseBody: answer }).map(
       (text) => `${method} ${path} → ${status}: ${text}`,
     );
   });
-}
 
 /** The next reply; fails the test when there is none. */
 async function nextReply(device: Device): Promise<Reply> {
@@ -91,9 +89,7 @@ export const linesIn = (logFile: string): Record<string, unknown>[] =>
 
 export type AckBody = { success: boolean; code: string; details: string; objectId?: string; relatedModels?: unknown[] };
 
-export function bodyOf(reply: Reply): unknown {
-  return JSON.parse(unpack(reply).toString('utf8'));
-}
+export const bodyOf = (reply: Reply): unknown => JSON.parse(unpack(reply).toString('utf8'));
 
 /**
  * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests

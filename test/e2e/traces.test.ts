@@ -20,9 +20,7 @@ const sandbox = sandboxForAll({ service: false });
 const device = deviceForAll(sandbox);
 let collector: Collector;
 let logged = 0;
-beforeAll(async () => {
-  collector = await startCollector();
-});
+beforeAll(async () => (collector = await startCollector()));
 afterAll(() => collector?.close());
 
 /** Runs the service with these variables; returns the lines of its log. */
@@ -118,7 +116,6 @@ describe('a service with traces', () => {
     const settled = sandbox.hub.journal.list({ kind: 'c2d' }).map(({ system }) => system.messageId);
     expect(settled).toContain(children[2]?.attributes['messaging.message.id']);
   });
-
   it('has the same trace in the dead letter of a message', async () => {
     const spans = await collector.trace(traces[1], 3);
     const root = rootIn(spans);
@@ -129,7 +126,6 @@ describe('a service with traces', () => {
     const [id = ''] = await letters.ids('pump-1');
     expect((await letters.read(id))?.traceparent).toBe(`00-${traces[1]}-${root.spanId}-01`);
   });
-
   it('has the same trace again when the dead letter is replayed', async () => {
     const env = { PATH: process.env['PATH'], ...sandbox.state.service.environment };
     const replay = spawn(process.execPath, ['dist/deadLetters.js', 'replay'], { cwd: projectDirectory, env });
@@ -145,14 +141,12 @@ describe('a service with traces', () => {
       },
     ]);
   });
-
   it('derives the trace from the event when the device sends none', async () => {
     const { traceId } = lineOf(lines, 'without');
     expect(headersOf('without', 'PUT')[0]).toContain(`00-${traceId}-`);
     const root = rootIn(await collector.trace(String(traceId), 4));
     expect(root.links).toEqual([]);
   });
-
   it('names the program, its version and the instance of its log', () =>
     expect(collector.spans[0]?.resource).toMatchObject({
       'service.name': 'device-messaging',
@@ -165,9 +159,8 @@ describe('a service with traces', () => {
     const { environment } = sandbox.state.service;
     const keys = Object.values(environment).flatMap((value) => /SharedAccessKey=([^;]+)/.exec(value)?.[1] ?? []);
     expect(keys.length).toBeGreaterThan(0);
-    for (const secret of ['s3cret', 'publicKey', 'Bearer', 'c0llector', sandbox.backends.token.clientSecret, ...keys]) {
+    for (const secret of ['s3cret', 'publicKey', 'Bearer', 'c0llector', sandbox.backends.token.clientSecret, ...keys])
       expect(received).not.toContain(secret);
-    }
     for (const { headers } of collector.requests) {
       expect(headers).toMatchObject({ 'api-key': 'c0llector-key' });
       expect(headers).not.toHaveProperty('authorization');
@@ -190,7 +183,6 @@ describe('a service without traces', () => {
     expect(lines.some(({ event }) => event === 'traces.exported')).toBe(false);
     expect(collector.connections()).toBe(before);
   });
-
   it('makes no connection when OpenTelemetry is switched off', async () => {
     const before = collector.connections();
     const off = { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };

@@ -5,7 +5,6 @@ import { letter } from '../support/letters.ts';
 
 // What is recorded in the formats of a release, and read again by every later build. Never changed: a later release may add.
 
-/** Of the consumer group. */
 export const group = { namespace: 'hub.example', hub: 'devices', consumerGroup: 'group' };
 /** The same, as the checkpoint file names it. */
 export const place = [group.namespace, group.hub, group.consumerGroup].join(' ');

@@ -63,12 +63,10 @@ describe.each(versions)('%s', (version) => {
     expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ epoch: read.epoch });
     return seen;
   }
-
   it('checkpoints in a file', async () => {
     cpSync(join(recorded, 'checkpoints'), directory, { recursive: true });
     await expectContents(createFileStore(directory, place));
   });
-
   it('what waited in its spool: it is not done in the checkpoint, and is read again from the hub', async () => {
     const data = { directory };
     cpSync(join(recorded, 'checkpoints'), directoriesOf(data).checkpoints, { recursive: true });
@@ -95,7 +93,6 @@ describe.each(versions)('%s', (version) => {
     expect(await partition.drain(0)).toBe(0);
     expect(readdirSync(spool)).toHaveLength(1);
   });
-
   it('checkpoints and ownership in blobs, beside what later builds do not write', async () => {
     const container = new ContainerClient(storage.connectionString, `v${version.replaceAll('.', '-')}`);
     await container.create();
@@ -107,7 +104,6 @@ describe.each(versions)('%s', (version) => {
     const { owner, wantedBy } = read;
     expect(seen.find(({ partition }) => partition === '0')).toMatchObject({ owner, wantedBy });
   });
-
   it('dead letters', async () => {
     const storage = createDirectory(join(recorded, 'dead-letters'));
     const found = [];
@@ -116,7 +112,6 @@ describe.each(versions)('%s', (version) => {
     expect(byNumber).toEqual(letters);
     expect(byNumber.map(idOf)).toEqual(letters.map(idOf));
   });
-
   it('derived ids, which two builds side by side must agree on', () =>
     expect(ids()).toEqual(JSON.parse(readFileSync(join(recorded, 'ids.json'), 'utf8'))));
 

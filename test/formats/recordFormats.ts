@@ -14,12 +14,7 @@ import { createDirectory } from '../../src/stores/letterFiles.ts';
 import { appendEvent } from '../support/events.ts';
 import { crashRecord, group, letters, origin, place, positions, purposes, read, released, runs } from './contents.ts';
 
-/** A blob, as a fixture has it. */
-export interface RecordedBlob {
-  readonly name: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly content: string;
-}
+export type RecordedBlob = Readonly<{ name: string; metadata: Readonly<Record<string, string>>; content: string }>;
 
 export type RecordedIds = Readonly<Record<string, string>>;
 
@@ -70,8 +65,8 @@ async function blobs(): Promise<RecordedBlob[]> {
 }
 
 /** Two builds that work side by side must derive the same ids, or a repeat would leave a second trace. */
-export function ids(): RecordedIds {
-  return Object.fromEntries(
+export const ids = (): RecordedIds =>
+  Object.fromEntries(
     letters.flatMap(({ event, deviceId }) => {
       const id = eventId(event, origin, deviceId);
       return [
@@ -80,7 +75,6 @@ export function ids(): RecordedIds {
       ];
     }),
   );
-}
 
 /** The hub emulator with `persist`. */
 async function hubOnDisk(directory: string): Promise<void> {

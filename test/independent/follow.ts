@@ -149,9 +149,8 @@ export function follow(
     let step: Step | undefined;
     try {
       const handling = handle(sent, deviceId);
-      for (let next = handling.next({ status: 0, body: '' }); !next.done; next = handling.next(take(next.value))) {
+      for (let next = handling.next({ status: 0, body: '' }); !next.done; next = handling.next(take(next.value)))
         step = next.value;
-      }
       checkHeaders(sent, deviceId, own);
     } catch (error) {
       const place = [

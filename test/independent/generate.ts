@@ -263,7 +263,6 @@ export function beginnings(place: number): readonly Sent[] {
   ];
 }
 
-/** What the device at this place of all sends. */
 export const messages = (place: number, count: number): fc.Arbitrary<readonly Sent[]> => {
   const { of, objectIds } = bodies(place);
   const one = fc.constantFrom(...actions, ...events).chain((name) =>

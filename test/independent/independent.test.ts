@@ -49,7 +49,6 @@ describe(`Devices that send what they like (seed ${seed})`, () => {
   it.each(ids)('%s: the service’s calls and replies are those of the specification', (id) =>
     follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls),
   );
-
   it('are often valid: not all messages are refused before the first call', () => {
     const all = [...seen.courses.values()].flat();
     const successes = all.filter((one) => one.kind === 'reply' && one.reply.body.includes('"success":true'));

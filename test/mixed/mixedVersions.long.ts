@@ -100,7 +100,6 @@ describe.each([
   });
 });
 
-/** Ids of the messages that have not been handled. */
 async function missing(stage: Stage, messages: readonly Message[]): Promise<string[]> {
   const handled = new Set((await handledBy(stage)).map(({ id }) => id));
   return messages.filter(isOurs).flatMap(({ id }) => (handled.has(id) ? [] : [id]));

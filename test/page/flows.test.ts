@@ -7,15 +7,14 @@ import { lanesOf, stepsOf } from '../../page/src/flow/steps.ts';
 const begun = Date.parse('2026-01-02T03:04:05.000Z');
 
 /** Entries of a journal, each with its milliseconds after the first. */
-function journal(...all: readonly (readonly [atMs: number, entry: Partial<Entry> & { kind: string }])[]): Entry[] {
-  return all.map(([atMs, entry], index) => ({
+const journal = (...all: readonly (readonly [atMs: number, entry: Partial<Entry> & { kind: string }])[]): Entry[] =>
+  all.map(([atMs, entry], index) => ({
     position: index + 1,
     time: new Date(begun + atMs).toISOString(),
     deviceId: 'd1',
     correlationId: 'c1',
     ...entry,
   }));
-}
 
 const action = { msgType: 'action', action: 'model.create', version: '2' };
 const properties = { ...action, correlationId: 'c1', ack: 'all', owner: "it's" };
@@ -55,7 +54,6 @@ describe('the flow of a message', () => {
     expect(flow?.outcome).toEqual({ is: 'ok', text: 'ok' });
     expect(flow?.entries).toHaveLength(9);
   });
-
   it('is drawn with times, faults, attempts, waits and refusals', () => {
     const flows = flowsOf(whole);
     const steps = stepsOf(flows.list()[0] as never, []);
@@ -75,7 +73,6 @@ describe('the flow of a message', () => {
     ]);
     expect(lanesOf(steps)).toEqual(['device', 'hub', 'service', 'informationModel']);
   });
-
   it('shows a call without an answer, and a connection that broke meanwhile', () => {
     const entries = journal(
       [0, sent],
@@ -90,7 +87,6 @@ describe('the flow of a message', () => {
       'no answer after 20 ms',
     ]);
   });
-
   it('is another one for the same correlation id later on, and of another device', () => {
     const entries = journal(
       [0, sent],
@@ -106,7 +102,6 @@ describe('the flow of a message', () => {
       ['d2', 'waits', undefined],
     ]);
   });
-
   it.each([
     [{ ack: 'none' }, 'no answer asked'],
     [{ ack: 'negative' }, 'answer if negative'],
@@ -115,7 +110,6 @@ describe('the flow of a message', () => {
     const [flow] = flowsOf(journal([0, { ...sent, properties: { ...properties, ...changed } }])).list();
     expect(flow?.outcome).toEqual({ is: 'none', text });
   });
-
   it('of an invocation begins with its first look-up, and has the status of the device', () => {
     const entries = journal(
       [0, { ...call, deviceId: '', method: 'GET' }],
@@ -126,7 +120,6 @@ describe('the flow of a message', () => {
       { what: 'invocation', name: 'method stop', tookMs: 50, outcome: { is: 'ok', text: 'status 200' } },
     ]);
   });
-
   it('is forgotten when there are too many, the oldest first', () => {
     const flows = createFlows();
     for (let position = 1; position <= 30_000; position += 1)
@@ -146,12 +139,10 @@ describe('a flow is copied', () => {
     );
     expect(copies['curl']).toContain('http://127.0.0.1:1/messages');
   });
-
   it('as a row of the table of its message', () => {
     expect(copies['test row']).toContain(`{ call: "POST /object", body: {"a":1}, reply: [503, {"b":1e400}] },`);
     expect(copies['test row']).toContain('ack: {"success":true,"code":"ok"},');
   });
-
   it('a call as curl, without a token', () => {
     const text = curlOfCall(whole[1] as Entry, { informationModel: 'http://127.0.0.1:2' });
     expect(text).toBe(

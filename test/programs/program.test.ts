@@ -74,7 +74,6 @@ describe('a program', () => {
     await endStop();
     expect([stops(), exits]).toEqual([1, [0]]);
   });
-
   it.each([
     ['SIGTERM', 'SIGTERM'],
     ['SIGTERM', 'SIGINT'],
@@ -88,7 +87,6 @@ describe('a program', () => {
     expect(exits).toEqual([1]);
     await endStop();
   });
-
   it.each([
     ['ends with 75 when it is to be started again', [], 75],
     ['that ends for that ends with 0 when it is told to stop, too', ['SIGTERM'], 0],
@@ -101,14 +99,12 @@ describe('a program', () => {
     await endStop();
     expect([stops(), exits[0]]).toEqual([1, code]);
   });
-
   it('that cannot stop cleanly ends with 1', async () => {
     const { endStop } = await started();
     give('SIGTERM');
     await endStop(new Error('hangs'));
     expect(exits).toEqual([1]);
   });
-
   it('that cannot start ends with 1, and listens to no signal', async () => {
     await runProgram({
       ...{ name: 'The program', usage: '', telemetryName: 'program', readSettings: () => quiet },
@@ -116,13 +112,11 @@ describe('a program', () => {
     });
     expect([exits, handlers.has('SIGTERM'), handlers.has('SIGINT')]).toEqual([[1], false, false]);
   });
-
   it.each(['uncaughtException', 'unhandledRejection'])('ends with 1 at an %s', async (name) => {
     await started();
     handlers.get(name)?.(new Error('unforeseen'));
     expect(exits).toEqual([1]);
   });
-
   it('with wrong settings says each of them, and ends with 1', async () => {
     const reading = runProgram<typeof settings>({
       ...{ name: 'The program', usage: '', telemetryName: 'program', start: async () => ({ stop: async () => {} }) },
@@ -135,7 +129,6 @@ describe('a program', () => {
     expect(written).toContain('The program cannot start');
     expect(written).toContain('  - HTTP_PORT is 0\n  - LOG_LEVEL is loud\n');
   });
-
   it('has another name in each process that starts', async () => {
     const names: string[] = [];
     for (let index = 0; index < 2; index += 1) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { describe, expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { startBackends } from '../../sandbox/backends/backends.ts';
 import { readArguments as readDevice } from '../../sandbox/device/deviceOptions.ts';
 import { callers, readArguments as readInvoke } from '../../sandbox/invoke/invokeOptions.ts';
 
@@ -14,22 +15,16 @@ const commands = (name: string): string[] =>
   [...section.matchAll(new RegExp(`^npm run ${name} -- (.*?)(?: +#.*)?$`, 'gm'))].map(([, line = '']) => line);
 
 describe('the page about remote methods in the sandbox', () => {
-  let backends: Backends;
-  beforeAll(async () => {
-    backends = await startBackends({ seed: true });
-  });
-  afterAll(() => backends.close());
+  const backends = startForAll(() => startBackends({ seed: true }));
 
   it.each(commands('device'))('has a command for a device that works: %s', (line) =>
     expect(readDevice(words(line))?.methods).toBeDefined(),
   );
-
   it.each(commands('invoke'))('has a command for an application with an existing object and method: %s', (line) => {
     const { object, method } = readInvoke(words(line)) ?? {};
     const found = backends.world.objects.list().find(({ owner }) => owner?.path === object);
     expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');
   });
-
   it('has commands', () => expect([commands('device').length, commands('invoke').length]).toEqual([1, 4]));
 
   it('names the objects of the example world with their owners', () => {
@@ -39,7 +34,6 @@ describe('the page about remote methods in the sandbox', () => {
       motors.map(({ name, type, owner }) => [name, type.ref, owner?.path]),
     );
   });
-
   it('names the callers', () => {
     const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect([...named, 'none']).toEqual(callers);

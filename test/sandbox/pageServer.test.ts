@@ -2,22 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { openPage, type Page } from '../../sandbox/page/pageServer.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { openPage } from '../../sandbox/page/pageServer.ts';
 import { sandboxForAll } from '../e2e/testSandbox.ts';
 
 /** A sandbox without the service: what it sends stays with the hub. */
 const sandbox = sandboxForAll({ service: false });
 const directory = folderForAll('page');
-let page: Page;
-beforeAll(async () => {
+const page = startForAll(async () => {
   await writeFile(join(directory, 'index.html'), '<!doctype html>');
   await writeFile(join(directory, 'secret.txt'), 'secret');
   const { state, hub, connect } = sandbox;
-  page = await openPage({ state, journal: hub.journal, connect }, 0, directory);
+  return openPage({ state, journal: hub.journal, connect }, 0, directory);
 });
-afterAll(() => page?.close());
 
 type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
 
@@ -42,7 +40,6 @@ describe('the server of the page', () => {
     for (const path of ['/secret.txt', '/../secret.txt', '/%2e%2e/secret.txt', '/constructor', '/page.js'])
       expect((await ask(path)).status, path).toBe(404);
   });
-
   it.each([
     ['a foreign page', { origin: 'http://evil.example' }],
     ['a page on another port of this machine', { origin: 'http://127.0.0.1:1' }],
@@ -59,7 +56,6 @@ describe('the server of the page', () => {
     expect((await ask('/messages', 'POST', { ...json, ...headers }, message)).status).toBe(403);
     expect(sandbox.hub.journal.last).toBe(mark);
   });
-
   it('passes requests of the page on to the admin ports, although those refuse pages', async () => {
     const { host } = new URL(page.url);
     const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
@@ -73,7 +69,6 @@ describe('the server of the page', () => {
     expect((await ask('/service/level', 'PUT', json, '{"level":"debug"}')).status).toBe(405);
     expect((await ask('/service/devices')).status).toBe(502);
   });
-
   it('sends a message as a device, byte for byte, and says where the journal has it', async () => {
     const message = { deviceId: 'page-1', properties: { msgType: 'other', 'a b': 'ü' }, body: '{ "n": 1.0 }' };
     for (const _ of ['the first time', 'and connected already']) {
@@ -85,7 +80,6 @@ describe('the server of the page', () => {
     }
     expect(sandbox.hub.journal.list({ deviceId: 'page-1', kind: 'connected' })).toHaveLength(1);
   });
-
   it.each([
     ['of another type', { 'content-type': 'text/plain' }, '{}', 415],
     ['without a device', json, '{"properties":{},"body":""}', 400],
@@ -96,7 +90,6 @@ describe('the server of the page', () => {
     expect(answered.status).toBe(status);
     expect(JSON.parse(answered.body)).toEqual({ error: expect.stringMatching(/\w+/) });
   });
-
   it('tells about the sandbox without its keys', async () => {
     const { body } = await ask('/sandbox');
     expect(JSON.parse(body)).toMatchObject({

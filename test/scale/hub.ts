@@ -64,8 +64,8 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
     },
   });
 
-  function accessFor(process: Process): string {
-    return clients.add(process.name, () => {
+  const accessFor = (process: Process): string =>
+    clients.add(process.name, () => {
       const life = lifeOf(process, networkMs);
       processes.set(life, process);
       const client = log.client(life);
@@ -80,7 +80,6 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
           ),
       };
     });
-  }
 
   return {
     append(partition, device) {

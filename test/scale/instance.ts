@@ -41,7 +41,6 @@ export interface WorkRecord {
   sent(partition: string): void;
   /** A message of ours takes effect. */
   handled(partition: string, device: string, sequenceNumber: number): void;
-  /** A message is parked. */
   parked(partition: string, sequenceNumber: number): void;
   /** Seconds since the oldest message that is not handled was sent; 0 when all are. */
   behindSeconds(): number;
@@ -55,7 +54,6 @@ export interface WorkTotal {
   readonly parked: number;
   /** Times that a message was handled again. */
   readonly repeats: number;
-  /** The most of them in a partition. */
   readonly mostRepeats: number;
   /** First handlings behind a later message of the same device. */
   readonly inversions: number;
@@ -249,10 +247,7 @@ function begin(process: Process, { time, hub, account, record, costs }: Surround
   };
 }
 
-interface ReceivedMessage {
-  readonly event: HubEvent;
-  readonly deviceId: string;
-}
+type ReceivedMessage = Readonly<{ event: HubEvent; deviceId: string }>;
 
 /** As `createReplies` makes it, over a link to this hub. */
 function senderOf(process: Process, hub: Hub) {

@@ -73,8 +73,7 @@ function wrapped(text: string, length: number): string {
 
 function wholeNumber(name: string, text: string, least: number, greatest: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > greatest) {
+  if (!/^\d+$/.test(text) || value < least || value > greatest)
     throw new Error(`${name} must be a whole number from ${least} to ${greatest}`);
-  }
   return value;
 }

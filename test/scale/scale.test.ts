@@ -26,14 +26,12 @@ describe('instances that share a hub, in a simulated world with the seed 1,', ()
     expect(faults).toEqual([]);
     expect(outcome.work.sent).toBeGreaterThan(300);
   });
-
   it('that start together have their shares after two rounds or three, and ask the hub twice about each partition', async () => {
     const { outcome } = await run('start of all', { ...small, instances: 12, partitions: 12 });
     expect(outcome.seconds).toBeLessThanOrEqual(15);
     expect(outcome.unread.worst).toBeLessThanOrEqual(5);
     expect(outcome.mostQuestions).toBeLessThanOrEqual(24); // it answers 50
   });
-
   it('do the same each time', async () => {
     const [first, again] = [await run('one crash'), await run('one crash')];
     expect(again).toEqual(first);
@@ -62,7 +60,6 @@ describe('what must hold', () => {
     expect(faultsOf(outcome, {})).toEqual([expect.stringContaining(fault)]);
     expect(faultsOf(well, {})).toEqual([]);
   });
-
   it('allows the repeats of an unclean end, of each up to 5 s of messages and those in flight', () => {
     const repeated = (mostRepeats: number) =>
       faultsOf({ ...well, uncleanEnds: 1, work: { ...work, mostRepeats } }, { uncleanEnds: 1 }).length;

@@ -260,9 +260,8 @@ export function createWorld(
   };
 
   function sendSome(partition: string) {
-    for (let count = 0; count < world.load; count += 1) {
+    for (let count = 0; count < world.load; count += 1)
       world.send(partition, `${partition}-${random.between(1, devicesOfPartition)}`);
-    }
   }
 
   for (const partition of partitions) {

@@ -12,7 +12,6 @@ describe('the interval of a ratio', () => {
       [2, 2 * Math.exp(-half), 2 * Math.exp(half)].map((one) => expect.closeTo(one, 3)),
     );
   });
-
   it.each([5, 10, 20])('of %i rounds has the true ratio in 95 of 100 runs', (rounds) => {
     const { next } = createRandom(1);
     const noise = () => Math.exp(0.2 * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()));
@@ -21,7 +20,6 @@ describe('the interval of a ratio', () => {
     const right = runs.filter(({ low, high }) => low <= 1.1 && 1.1 <= high).length;
     expect(Math.abs(right / runs.length - 0.95)).toBeLessThan(0.02);
   });
-
   it.each([
     ['too few rounds', [1, 2, 3, 4], [1, 2, 3, 4]],
     ['nothing in a round', [1, 1, 0, 1, 1], [1, 1, 1, 1, 1]],
@@ -37,7 +35,6 @@ describe('two builds', () => {
     },
     close: async () => void events.push(`${build} closed`),
   });
-
   it('are started anew in each round and measured in turn, each first in every other one', async () => {
     const events: string[] = [];
     const workload = { name: 'update', versus: () => ({ '': opening(events) }) };
@@ -55,14 +52,12 @@ describe('two builds', () => {
       '| update   | unused     | 0.00  | 0.00  |              |             |      |',
     ]);
   });
-
   it('are measured once in a round when each measurement starts them', async () => {
     const events: string[] = [];
     const open = async (build: string) => ({ ...(await opening(events)(build)), isNewEachTime: true as const });
     await versus({ name: 'start', versus: () => ({ '': open }) }, { here: 'mine', there: 'other' }, context);
     expect(events.slice(0, 6)).toEqual(['mine 1', 'other 1', 'mine closed', 'other closed', 'other 1', 'mine 1']);
   });
-
   it('end when one of them does its work wrong', async () => {
     const events: string[] = [];
     const open = async (build: string) => ({

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { bundledPackages } from '../../scripts/build/bundledPackages.js';
-import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { readDockerfile } from '../../scripts/image/followDockerfile.ts';
 
 interface Component {
   readonly group?: string;
@@ -33,7 +33,6 @@ describe.each([
     const validate = ajv.compile(await read(join(schemas, 'bom-1.6.SNAPSHOT.schema.json')));
     expect(validate(await read(`${dist}/bom.cdx.json`)), JSON.stringify(validate.errors)).toBe(true);
   });
-
   it('lists exactly the packages whose code it has, with versions and hashes of the lock file', async () => {
     const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
     const paths = await readdir(`${dist}/packages`, { recursive: true });
@@ -50,7 +49,6 @@ describe.each([
     const listed = components.map((one) => [nameOf(one), one.version, one.hashes?.[0]?.content].join());
     expect(listed.filter((one) => !locked.includes(one))).toEqual([]);
   });
-
   it('has the licence of each of them', async () => {
     const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
     const notices = await readFile(`${dist}/third-party-notices.txt`, 'utf8');
@@ -61,7 +59,6 @@ describe.each([
     expect(missing).toEqual([]);
     expect(notices).not.toContain('(undefined)');
   });
-
   it('has labels with the version and the licence of its package', async () => {
     const { version, license, description } = await read(manifest);
     const labels = readDockerfile(await readFile(dockerfile, 'utf8')).flatMap(({ verb, argument }) =>
@@ -91,7 +88,6 @@ describe('a bundle', () => {
       );
     }
   });
-
   it('has each package once, with its dependencies where Node.js finds them', () => {
     const files = ['a/index.js', 'a/more.js', 'a/node_modules/b/index.js', 'b/lib/index.js'].map(
       (file) => `/x/node_modules/${file}`,
@@ -103,7 +99,6 @@ describe('a bundle', () => {
       ['node_modules/a/node_modules/b', []],
     ]);
   });
-
   it('is refused when a package has another version than in the lock file', () =>
     expect(() => bundledPackages(['/x/node_modules/@c/d/index.js'], project)).toThrow(
       'node_modules/@c/d is 1.0.1, the lock file has 1.0.0: run npm ci',

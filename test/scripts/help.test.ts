@@ -22,7 +22,6 @@ describe.each(commands)('%s %s', (...command) => {
     expect(stdout).toMatch(/Usage: |npm run /);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
-
   it('refuses an unknown argument with a sentence', () => {
     const { status, stdout, stderr } = run([...program, '--no-such-option']);
     expect([status === 0, stdout]).toEqual([false, '']);

@@ -13,15 +13,13 @@ beforeAll(() => {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
   });
-  for (const file of listed.split('\0').filter((file) => file !== '' && existsSync(file))) {
+  for (const file of listed.split('\0').filter((file) => file !== '' && existsSync(file)))
     cpSync(file, join(copy, file));
-  }
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
 });
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
 
-/** Runs a program in the copy. */
 async function run(program: string, ...args: string[]) {
   const child = spawn(program, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
@@ -73,7 +71,6 @@ describe('npm run new-message', () => {
     expect(await newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
     expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
   });
-
   it('adds a message whose types, generated pages and tests are complete after the open decisions', async () => {
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config=test/support/oneWorker.config.ts'];
     const succeeds = async (program: string, ...args: string[]) => {
@@ -93,11 +90,9 @@ describe('npm run new-message', () => {
     await succeeds(node, 'node_modules/typescript/bin/tsc', '--singleThreaded'); // several threads check what they share several times
     await succeeds(node, ...vitest, ...concerned);
     await succeeds(node, ...vitest, alone);
-    for (const page of ['docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml']) {
+    for (const page of ['docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml'])
       expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
-    }
   });
-
   it('overwrites nothing', async () =>
     expect(await newMessage('model.archive')).toMatchObject({
       status: 1,

@@ -30,7 +30,6 @@ describe('an old Node.js is refused with one sentence by', () => {
   ])('%s %s', (...program) =>
     expect(runWith('18.20.4', ...program.filter((word) => word !== undefined))).toEqual(refused('18.20.4')),
   );
-
   it('npm run build, and so by all commands that build first', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(scripts.build).toMatch(/^node scripts\/run\/nodeVersion\.js && /);

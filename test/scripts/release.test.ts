@@ -35,14 +35,12 @@ describe('the list of releases', () => {
     expect(lastRelease(parseReleases(list))).toEqual({ version: '1.10.0', commit: two });
     expect(() => lastRelease(parseReleases(''))).toThrow('no release');
   });
-
   it.each([
     ['a commit that is cut off', `1.9.0 ${one.slice(1)}`, 'is not as'],
     ['no version', `v1.9 ${one}`, 'is not as'],
     ['a version twice', `1.9.0 ${one}\n1.9.0 ${two}`, '1.9.0 is not above 1.9.0'],
     ['a lower version behind a higher one', `1.10.0 ${one}\n1.9.0 ${two}`, '1.9.0 is not above 1.10.0'],
   ])('is refused with %s', (_, text, why) => expect(() => parseReleases(text)).toThrow(why));
-
   it.each([
     ['1.9.0', `1.9.0 has been released, as commit ${one}`],
     ['1.10.0', `1.10.0 has been released, as commit ${two}`],
@@ -51,7 +49,6 @@ describe('the list of releases', () => {
   ])('says that %s comes too late', (late, why) =>
     expect(alreadyReleased(late, parseReleases(list))).toEqual([expect.stringContaining(why)]),
   );
-
   it.each(['1.10.1', '1.11.0', '2.0.0'])('says nothing against %s', (next) =>
     expect(alreadyReleased(next, parseReleases(list))).toEqual([]),
   );
@@ -80,7 +77,6 @@ describe('npm run release', () => {
     expect([status, stdout]).toEqual([1, expect.stringContaining('✗ package.json has another version.')]);
     expect(otherVersions(version)).toEqual([]);
   });
-
   it.each([['1.1'], ['1.1.0', '1.2.0'], ['9.9.9', '--next', '--dry-run']])(
     'shows how it is used for %s %s %s',
     (...args) =>
@@ -99,7 +95,6 @@ describe('the section of a version', () => {
     expect(sectionOf(changelog, '1.1.0')).toEqual({ notes: section.split('\n\n').slice(1).join('\n\n'), missing: [] });
     expect(sectionOf(changelog, '2.0.0').missing).toEqual(['CHANGELOG.md has no section 2.0.0.']);
   });
-
   it.each([
     ['a date', section.replace('2027-01-31', 'soon')],
     ['what an upgrade needs', section.replace('**Upgrade**', '')],
@@ -147,14 +142,12 @@ describe('the archive', () => {
       ?.match(/(?<=^COPY ).*(?= \.)/gm);
     expect(copied).toEqual(['--from=build /app/dist', 'package.json LICENSE', 'config']);
   });
-
   it('has the same bytes when others pack the same files at another time', async () => {
     const elsewhere = join(directory, 'elsewhere');
     for (const one of [...ofImage, ...besides]) cpSync(one, join(elsewhere, one), { recursive: true });
     utimesSync(join(elsewhere, 'package.json'), 1, 1);
     expect(sum(await packed(elsewhere, 'two.tar.gz'))).toBe(sum(await packed('.', 'three.tar.gz')));
   });
-
   it('runs, and its unit names the commit', async () => {
     const archive = await packed('.', 'four.tar.gz');
     execFileSync('tar', ['--extract', '--gzip', '--file', archive, '--directory', directory]);

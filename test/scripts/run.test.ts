@@ -8,9 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 let project: string;
 beforeEach(() => {
   project = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
-  for (const name of ['scripts/run.js', 'scripts/run', 'package.json']) {
+  for (const name of ['scripts/run.js', 'scripts/run', 'package.json'])
     cpSync(name, join(project, name), { recursive: true });
-  }
   symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
 });
 afterEach(() => rmSync(project, { recursive: true }));
@@ -45,7 +44,6 @@ describe('node scripts/run.js', () => {
     expect(run(project, program, 'a', '-b')).toEqual({ status: 3, stdout: 'function aa -b-b-b 4\n', stderr: '' });
     expect(run(project, program, 'c', 'd')).toEqual({ status: 3, stdout: 'function cc ddd 4\n', stderr: '' });
   });
-
   it('treats a workspace as own code, by its exports', () => {
     const exports = { './words': './src/words.ts' };
     write('package.json', JSON.stringify({ type: 'module', workspaces: ['lib', 'missing'] }));
@@ -67,7 +65,6 @@ describe('node scripts/run.js', () => {
       stderr: '',
     });
   });
-
   it('runs the current sources', () => {
     const program = join(project, 'app/main.ts');
     write('lib/word.ts', "export const word = 'before';");
@@ -79,7 +76,6 @@ describe('node scripts/run.js', () => {
     rmSync(join(project, 'lib'), { recursive: true });
     expect(run(project, program).stdout).toBe('alone\n');
   });
-
   it('bundles only changed sources', () => {
     const program = join(project, 'app/main.ts');
     write('app/main.ts', 'console.log(1);');
@@ -87,24 +83,20 @@ describe('node scripts/run.js', () => {
     rmSync(join(project, 'node_modules')); // and the bundler with it
     expect(run(project, program)).toEqual({ status: 0, stdout: '1\n', stderr: '' });
   });
-
   it('does not use the sources of the checkout that it was copied from', () => {
     write('app/main.ts', 'console.log(import.meta.dirname);');
     run(project, join(project, 'app/main.ts'));
     const copy = join(project, 'copy');
-    for (const name of readdirSync(project)) {
+    for (const name of readdirSync(project))
       cpSync(join(project, name), join(copy, name), { recursive: true, preserveTimestamps: true });
-    }
     expect(run(copy, join(copy, 'app/main.ts')).stdout).toBe(`${join(copy, 'app')}\n`);
   });
-
   it('names file and line of the source in the stack of an error', () => {
     write('app/main.ts', "type Text = string;\n\nconst text: Text = 'as planned';\nthrow new Error(text);\n");
     const { status, stderr } = run(project, join(project, 'app/main.ts'));
     expect(status).toBe(1);
     expect(stderr).toContain(`${join(project, 'app/main.ts')}:4:7`);
   });
-
   it.each([
     ['has an error of syntax', 'const = 1;', /app\/main\.ts/],
     ['imports a file that is not there', "import './missing.ts';", /missing\.ts/],
@@ -115,7 +107,6 @@ describe('node scripts/run.js', () => {
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/node:internal|node_modules/);
   });
-
   it.each([[[]], [['nothing.ts']], [[tmpdir()]]])('prints its usage for %j', (args) => {
     const { status, stderr } = run(project, ...args);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^node scripts\/run\.js FILE/)]);

@@ -79,9 +79,8 @@ export function breachOfContract(message: Message): string[] {
 /** What the payload of an entry describes: of a compressed request, the body after decompression. */
 function payloadOf(direction: Message['direction'], headers: Properties, bytes: Buffer): unknown {
   const inflate = { gzip: gunzipSync, deflate: inflateSync }[headers['content-encoding']?.toLowerCase() ?? ''];
-  if (direction === 'cloudToDevice' || headers['msgType'] === undefined || inflate === undefined) {
+  if (direction === 'cloudToDevice' || headers['msgType'] === undefined || inflate === undefined)
     return parsed(() => bytes);
-  }
   const text = bytes.toString('latin1').trim().replace(/^"|"$/g, '');
   return parsed(() => inflate(/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : bytes));
 }

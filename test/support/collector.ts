@@ -36,10 +36,7 @@ interface ReceivedRequest {
   readonly text: string;
 }
 
-interface Collected {
-  readonly spans: CollectedSpan[];
-  readonly metrics: CollectedMetrics[];
-}
+type Collected = Readonly<{ spans: CollectedSpan[]; metrics: CollectedMetrics[] }>;
 
 /** Each signal by its path: how what it brings is read and kept. */
 const signals: Readonly<Record<string, (body: unknown, collected: Collected) => void>> = {

@@ -22,16 +22,9 @@ export interface Exchange {
   readonly responseHeaders?: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: 'header' | 'path' | 'query';
-  readonly required?: boolean;
-  readonly schema: object;
-}
+type Parameter = Readonly<{ name: string; in: 'header' | 'path' | 'query'; required?: boolean; schema: object }>;
 
-interface Content {
-  readonly content?: { readonly 'application/json': { readonly schema: object } };
-}
+type Content = Readonly<{ content?: { readonly 'application/json': { readonly schema: object } } }>;
 
 type Referable<T> = T | { readonly $ref: string };
 

@@ -14,7 +14,6 @@ describe('what a test reaches', () => {
     expect([...all].filter((name) => !existsSync(name) && !isPackage(name))).toEqual([]);
     expect(all).not.toContain('own-lib/words'); // test/scripts/run.test.ts has it in the text of a program
   });
-
   it.each([
     ['a program beside what it loads, by new URL()', 'test/mutants/trial.test.ts', 'scripts/mutants/runnerProcess.ts'],
     ['a file beside it that is preloaded', 'test/chaos/instance.ts', 'test/chaos/settableClock.js'],
@@ -26,7 +25,6 @@ describe('what a test reaches', () => {
     expect(reachedFrom(file)).toContain(reached);
     expect(loadedFrom(file)).not.toContain(reached);
   });
-
   it.each([
     ['what it replaces', 'test/settings/everySetting.test.ts', 'src/backends/tokens.ts'],
     ['a part of telemetry', 'test/telemetry/line.test.ts', 'telemetry/src/log.ts'],
@@ -34,7 +32,6 @@ describe('what a test reaches', () => {
     ['what it imports later', 'iot-hub-emulator/src/command/main.ts', 'iot-hub-emulator/src/hub.ts'],
     ['packages by their names', 'test/hub/reader.test.ts', '@azure/event-hubs'],
   ])('has %s, which it loads', (_, file, loaded) => expect(loadedFrom(file)).toContain(loaded));
-
   it('has nothing of which only types are imported', () =>
     expect(loadedFrom('test/chaos/hubOrder.ts')).not.toContain('test/chaos/stage.ts'));
 

@@ -28,10 +28,7 @@ export async function leftByRounds(all: Readonly<Record<string, Repeated>>): Pro
 const mostBytes = 5_000_000;
 const roundsOf = ({ rounds = 100 }: Repeated): number => rounds;
 
-interface Growth {
-  readonly objects: number;
-  readonly bytes: number;
-}
+type Growth = Readonly<{ objects: number; bytes: number }>;
 
 function isTooMuch({ objects, bytes }: Growth, many: readonly Repeated[]): boolean {
   const kept = many.reduce((sum, one) => sum + roundsOf(one) * (one.kept ?? 0), 0);

@@ -13,7 +13,6 @@ const roomy: DeadLetterLimits = {
   retentionMs: 3_600_000,
 };
 
-/** A dead-letter store, and what it has warned of. */
 export function lettersIn(place: LetterStorage, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
   const warnings: string[] = [];
   const log = { warn: (_fields: unknown, text?: string) => void warnings.push(String(text)) };

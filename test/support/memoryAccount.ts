@@ -7,18 +7,9 @@ type HttpClient = NonNullable<StoragePipelineOptions['httpClient']>;
 export type HttpRequest = Parameters<HttpClient['sendRequest']>[0];
 type HttpResponse = Awaited<ReturnType<HttpClient['sendRequest']>>;
 
-interface Blob {
-  readonly content: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly etag: string;
-  readonly modified: number;
-}
+type Blob = Readonly<{ content: string; labels: Readonly<Record<string, string>>; etag: string; modified: number }>;
 
-interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+type Answer = Readonly<{ status: number; headers?: Readonly<Record<string, string>>; body?: string }>;
 
 /** The access to an account that a function answers for: the storage's own client asks it, request for request. */
 export function accessTo(sendRequest: HttpClient['sendRequest']): AccountAccess {
@@ -39,7 +30,6 @@ export function memoryAccount(clock: () => number = Date.now) {
     access: accessTo(sendRequest),
     /** What it makes of a request, at once. */
     answer: (request: HttpRequest) => responseOf(request, answerTo(request, placeOf(request))),
-    /** The answer to a request that it refuses. */
     refusal: (request: HttpRequest, status: number, code: string) => responseOf(request, error(status, code)),
     blobs,
     /** `PUT name`, `DELETE name`, `GET name`, `LABEL name`; `MAKE`, `LIST prefix` and `ASK` of the container. */

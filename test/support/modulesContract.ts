@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 
-/** The contract between the edge proxy and modules. */
 export const modulesContractFile = 'docs/contracts/modules.asyncapi.yaml';
 
 const document = parse(readFileSync(modulesContractFile, 'utf8'));

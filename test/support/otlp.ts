@@ -70,7 +70,6 @@ export type CollectedMetrics = z.infer<typeof metricsRequest>;
 /** A request to `/v1/metrics`. @throws Error when it is not one */
 export const metricsIn = (body: unknown): CollectedMetrics => metricsRequest.parse(body);
 
-/** A span as it came to the collector. */
 export interface CollectedSpan {
   readonly name: string;
   readonly kind: (typeof kinds)[number];
@@ -122,12 +121,11 @@ const spansRequest = z.strictObject({
 });
 
 /** The spans of a request to `/v1/traces`. @throws Error when it is not one */
-export function spansIn(body: unknown): CollectedSpan[] {
-  return spansRequest.parse(body).resourceSpans.flatMap((group) => {
+export const spansIn = (body: unknown): CollectedSpan[] =>
+  spansRequest.parse(body).resourceSpans.flatMap((group) => {
     const program = valuesOf(group.resource.attributes);
     return group.scopeSpans.flatMap(({ spans }) => spans.map((one) => collected(one, program)));
   });
-}
 
 const collected = (one: z.infer<typeof span>, program: Values): CollectedSpan => ({
   ...{ name: one.name, kind: kinds[one.kind] ?? 'unspecified', traceId: one.traceId, spanId: one.spanId },

@@ -26,9 +26,8 @@ export async function descendants(ancestor: number): Promise<readonly number[]> 
 }
 
 /** Those of them that have not ended. */
-export async function running(pids: readonly number[]): Promise<readonly number[]> {
-  return (await list()).map(({ pid }) => pid).filter((pid) => pids.includes(pid));
-}
+export const running = async (pids: readonly number[]): Promise<readonly number[]> =>
+  (await list()).map(({ pid }) => pid).filter((pid) => pids.includes(pid));
 
 async function list() {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=']);

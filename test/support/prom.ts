@@ -1,8 +1,4 @@
-export interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+export type Sample = Readonly<{ name: string; labels: Readonly<Record<string, string>>; value: number }>;
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/y;
@@ -98,10 +94,7 @@ export function evaluate(
   return new Map(select(now, plainSelector).map((one) => [keyOf(one, Object.keys(one.labels)), one.value]));
 }
 
-interface Scrapes {
-  readonly before: readonly Sample[];
-  readonly now: readonly Sample[];
-}
+type Scrapes = Readonly<{ before: readonly Sample[]; now: readonly Sample[] }>;
 
 /** The label comes from the other metric, of which one process has one series. */
 function sums(

@@ -18,7 +18,6 @@ export interface ScriptedCall {
   /** Text is compared character by character, anything else as JSON. Without it the body does not matter. */
   readonly body?: unknown;
   readonly reply: ScriptedReply;
-  /** Called when the call has come, before its reply. */
   readonly onCall?: () => void;
 }
 

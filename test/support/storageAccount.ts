@@ -1,7 +1,6 @@
 import { beforeAll } from 'vitest';
 import { type Azurite, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 
-/** A storage account without containers. */
 export interface StorageAccount {
   readonly connectionString: string;
   /** Of the blob service, which other accounts use too. */
@@ -25,7 +24,6 @@ export async function storageAccount(): Promise<StorageAccount> {
   return { connectionString: at(port), port, at };
 }
 
-/** A storage account for all tests of a file or group. */
 export function storageForAll(): StorageAccount {
   const storage = {} as StorageAccount;
   beforeAll(async () => void Object.assign(storage, await storageAccount()));

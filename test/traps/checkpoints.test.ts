@@ -4,10 +4,7 @@ import { expect, test } from 'vitest';
 // Trap 15 lies in the blob checkpoint store alone, no hub is needed: a container in memory that keeps to the conditions it
 // is given, as Azure's does.
 
-interface Blob {
-  metadata: Record<string, string>;
-  etag: string;
-}
+type Blob = { metadata: Record<string, string>; etag: string };
 
 function memoryContainer() {
   const blobs = new Map<string, Blob>();
@@ -41,10 +38,7 @@ function memoryContainer() {
   };
 }
 
-interface UploadOptions {
-  metadata: Record<string, string>;
-  conditions?: { ifNoneMatch?: string };
-}
+type UploadOptions = { metadata: Record<string, string>; conditions?: { ifNoneMatch?: string } };
 
 const place = { fullyQualifiedNamespace: 'h.example.com', eventHubName: 'hub', consumerGroup: '$Default' };
 const setUp = () => {

@@ -24,7 +24,6 @@ const words = [launcher, program, '--directory', directory];
 /** In a folder in which nobody runs a sandbox or a hub of their own. */
 const start = (more: string[]) =>
   spawn(process.execPath, [...words, ...more], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
-/** Run a command to its end. */
 const run = (...more: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
     execFile(process.execPath, [...words, ...more], { cwd: directory }, (error, out, stderr) =>

@@ -20,7 +20,6 @@ export const disconnected = (connection: Connection): Promise<unknown> => once(c
 
 const soon = () => Math.floor(Date.now() / 1000) + 600;
 
-/** A token of a policy for the events of the hub. */
 export const eventToken = (hub: Hub, policy: string): string =>
   signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
 
@@ -82,15 +81,14 @@ export const toDevice = (deviceId: string, body = 'x'): Message => ({
 const outcomes = ['accepted', 'released', 'rejected', 'modified'];
 
 /** How the hub settles the next delivery on this link; rejections with their condition. */
-export function nextOutcome(sender: Sender): Promise<string> {
-  return new Promise((resolve) => {
+export const nextOutcome = (sender: Sender): Promise<string> =>
+  new Promise((resolve) => {
     for (const outcome of outcomes)
       sender.once(outcome, ({ delivery }: EventContext) => {
         const state = delivery?.remote_state as { error?: { condition?: string } } | undefined;
         resolve(state?.error?.condition ?? outcome);
       });
   });
-}
 
 /** Send and wait; answers as `nextOutcome` does. */
 export async function outcomeOf(sender: Sender, message: Message | Buffer, format?: number): Promise<string> {

@@ -16,16 +16,13 @@ import type { Hub } from '../../src/hub.ts';
 type Transport = Parameters<typeof device.Client.fromConnectionString>[1];
 
 /** The official device client, over MQTT unless told, trusting the hub's authority; not yet open. */
-export async function deviceClient(
+export const deviceClient = async (
   hub: Hub,
   deviceId: string,
   connectionString = hub.deviceConnectionString(deviceId),
   transport: Transport = mqtt.Mqtt,
-): Promise<device.Client> {
-  return trusting(hub, device.Client.fromConnectionString(connectionString, transport));
-}
+): Promise<device.Client> => trusting(hub, device.Client.fromConnectionString(connectionString, transport));
 
-/** The same for a module of a device. */
 export async function moduleClient(
   hub: Hub,
   deviceId: string,
@@ -48,7 +45,6 @@ export function deviceMessage(body: string | Buffer, properties: Record<string, 
   return message;
 }
 
-/** The next message that the official device client gets. */
 export async function nextMessage(client: device.Client): Promise<device.Message> {
   const [message] = await once(client, 'message');
   return message as device.Message;
@@ -115,8 +111,8 @@ export function listenToEvents(
 }
 
 /** A transport of the official service client that connects with these settings besides its own. */
-export function withSettings(Transport: typeof iothub.Amqp, more: object): typeof iothub.Amqp {
-  return class extends Transport {
+export const withSettings = (Transport: typeof iothub.Amqp, more: object): typeof iothub.Amqp =>
+  class extends Transport {
     constructor(config: iothub.Client.TransportConfigOptions) {
       super(config);
       const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
@@ -124,7 +120,6 @@ export function withSettings(Transport: typeof iothub.Amqp, more: object): typeo
       base.connect = (settings, done) => connect({ ...settings, ...more }, done);
     }
   };
-}
 
 /** The official service client with all but its addressing real: it trusts the hub's authority, in this process. */
 export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString): iothub.Client {
@@ -167,9 +162,8 @@ export function viaAgent<C extends iothub.Client | iothub.Registry>(hub: Hub, cl
   return client;
 }
 
-export function registryClient(hub: Hub, policy = 'registryReadWrite'): iothub.Registry {
-  return viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
-}
+export const registryClient = (hub: Hub, policy = 'registryReadWrite'): iothub.Registry =>
+  viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
 
 /** The name of the error with which something ends; `none` without one. */
 export const nameOfError = (attempt: Promise<unknown>): Promise<string> =>
@@ -179,6 +173,5 @@ export const nameOfError = (attempt: Promise<unknown>): Promise<string> =>
   );
 
 /** The outcome of a call-back in the style of the device clients, as a promise. */
-export function called<T>(call: (done: (error: Error | null | undefined, result?: T) => void) => void): Promise<T> {
-  return new Promise((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result as T))));
-}
+export const called = <T>(call: (done: (error: Error | null | undefined, result?: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result as T))));

@@ -37,7 +37,6 @@ export async function rawDevice(hub: Hub) {
         waiting.add(check);
         check();
       }),
-    /** Resolves when the hub has closed the connection. */
     closed: new Promise((resolve) => socket.on('close', resolve)),
   };
 }
@@ -67,13 +66,11 @@ export async function connectedDevice(
 }
 
 /** A PUBLISH packet; quality of service 1 unless changed. */
-export function publishPacket(
+export const publishPacket = (
   topic: string,
   payload: string | Buffer,
   changes: Partial<IPublishPacket> = {},
-): IPublishPacket {
-  return { cmd: 'publish', topic, payload, qos: 1, dup: false, retain: false, messageId: 1, ...changes };
-}
+): IPublishPacket => ({ cmd: 'publish', topic, payload, qos: 1, dup: false, retain: false, messageId: 1, ...changes });
 
 /** Subscribe to the device's own messages and wait until it holds. */
 export async function subscribe(device: RawDevice, deviceId: string, qos: 0 | 1 | 2 = 1): Promise<unknown[]> {

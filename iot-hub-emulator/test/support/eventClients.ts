@@ -1,7 +1,8 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
-import { onTestFinished } from 'vitest';
+import type iothub from 'azure-iothub';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Hub } from '../../src/hub.ts';
-import { type Listening, listenToEvents } from './clients.ts';
+import { type Listening, listenToEvents, serviceClient } from './clients.ts';
 
 // The official event clients until the end of the test. They repeat nothing.
 
@@ -25,7 +26,6 @@ export function listenInTest(...given: Parameters<typeof listenToEvents>): Liste
   return listening;
 }
 
-/** Resolves when the next receiver has been let in. */
 export const nextReceiver = (hub: Hub): Promise<void> =>
   new Promise((resolve) => {
     const unwatch = hub.journal.watch(({ kind }) => {
@@ -34,3 +34,14 @@ export const nextReceiver = (hub: Hub): Promise<void> =>
       resolve();
     });
   });
+
+/** Gives the official service client, open during all tests of a file or group. */
+export function serviceForAll(hub: Hub, give: (service: iothub.Client) => void): void {
+  let service: iothub.Client;
+  beforeAll(async () => {
+    service = serviceClient(hub);
+    give(service);
+    await service.open();
+  });
+  afterAll(async () => void (await service.close()));
+}

@@ -30,12 +30,10 @@ export const compound = (code: number, count: number, ...items: Uint8Array[]): B
   return Buffer.concat([Buffer.from([code, ...uint32(content.length + 4), ...uint32(count)]), content]);
 };
 
-/** So many lists in each other. */
 export function nestedLists(levels: number): Buffer {
   const bytes = Buffer.alloc(9 * levels + 1);
-  for (let level = 0; level < levels; level += 1) {
+  for (let level = 0; level < levels; level += 1)
     bytes.set([0xd0, ...uint32(bytes.length - 9 * level - 5), ...uint32(1)], 9 * level);
-  }
   bytes[9 * levels] = 0x45;
   return bytes;
 }
@@ -43,7 +41,6 @@ export function nestedLists(levels: number): Buffer {
 /** An array of so many elements that take no bytes: ten bytes in all. */
 export const emptyElements = (count: number, code = 0x40): Buffer => compound(0xf0, count, Buffer.from([code]));
 
-/** So many descriptors, each of which describes the next. */
 export const nestedDescriptors = (levels: number): Buffer =>
   Buffer.from([...Array(levels).fill(0), ...Array(levels + 1).fill(0x40)]);
 

@@ -15,7 +15,6 @@ const kinds: Readonly<Record<number, string>> = {
   ...{ 64: 'mechanisms', 68: 'outcome' },
 };
 
-/** The code of each kind of frame. */
 export const codes: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(kinds).map(([code, kind]) => [kind, Number(code)]),
 );
@@ -65,7 +64,6 @@ export const beginning = (incomingWindow = 5000): Buffer =>
     frame('begin', [nothing, uint(0), uint(incomingWindow), uint(100)]),
   ]);
 
-/** Attach a link on which events are received. */
 export const attachReceiver = (name: string, handle: number, address: string): Buffer =>
   frame('attach', [text(name), uint(handle), yes, nothing, nothing, source(address), target('here')]);
 

@@ -41,7 +41,6 @@ export function hubToRestart(usual: Options = {}): { directory: string; start(ch
   };
 }
 
-/** Gives each test the id of a device of its own. */
 export function deviceForEach(hub: Hub, give: (deviceId: string) => void): void {
   let count = 0;
   beforeEach(() => {

@@ -12,11 +12,7 @@ import { startChild } from '../processes/child.ts';
 import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
-export interface Usage {
-  cpu: number;
-  rss: number;
-  counters: Counters;
-}
+export type Usage = { cpu: number; rss: number; counters: Counters };
 
 /** A hub in a process of its own, to be put under load. */
 export interface HubUnderLoad extends HubUnderLoadDescription {
@@ -181,7 +177,6 @@ function report(what: string, unit: string, values: readonly number[], limit: nu
   print(`${ok ? 'ok  ' : 'MISS'} ${what}: ${median(values).toFixed(2)} ${unit}${range}, at most ${limit}`);
 }
 
-/** CPU of the hub, in µs for each of `count` things, while `work` is done. */
 async function cpu(hub: HubUnderLoad, count: number, work: () => Promise<void>): Promise<number> {
   const before = await hub.usage();
   await work();

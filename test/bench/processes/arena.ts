@@ -105,7 +105,6 @@ export interface Arena {
 export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;
-  /** Calls of the backends for each message. */
   readonly calls: number;
   readonly hubCpu: number;
   readonly backendsCpu: number;

@@ -32,10 +32,7 @@ const fault = (what: string) => {
   if (faults.length < 5) faults.push(what);
 };
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
+type Answer = Readonly<{ status: number; text: string }>;
 
 const notFound: Answer = {
   status: 404,
@@ -80,9 +77,8 @@ function answer(method: string, path: string, device: string, body: string): Ans
   if (method === 'POST' && path === '/im/query') return ok('{"data":[]}');
   if (method === 'POST' && path.startsWith('/im/object')) return create(device, body);
   if (method === 'POST' && path === '/echo') return ok(body);
-  if (path.startsWith('/pm/devices?')) {
+  if (path.startsWith('/pm/devices?'))
     return ok(`{"data":[{"id":"p-${device}","identity":"${device}","path":"${device}","parentId":null}]}`);
-  }
   if (path.startsWith('/tr/')) {
     return ok(
       `{"typeId":"${typeId}","version":"1.0.0","model":"svc.device","unique":["serial"],"uniqueProperties":["serial"]}`,

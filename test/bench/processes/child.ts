@@ -12,11 +12,7 @@ export interface Child<Description> {
   stop(): Promise<void>;
 }
 
-interface Answer {
-  readonly id: number;
-  readonly value?: never;
-  readonly error?: string;
-}
+type Answer = Readonly<{ id: number; value?: never; error?: string }>;
 
 /**
  * @param build the folder of the checkout whose sources it runs

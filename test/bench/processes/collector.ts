@@ -6,9 +6,7 @@ import { answerParent } from './answerParent.ts';
 /** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */
 
 /** Where it is. */
-export interface CollectorDescription {
-  readonly port: number;
-}
+export type CollectorDescription = Readonly<{ port: number }>;
 
 const spans: Record<string, number> = {};
 

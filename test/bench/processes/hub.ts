@@ -15,7 +15,6 @@ export interface Load {
   readonly kind: Kind;
   readonly messages: number;
   readonly devices: number;
-  /** Index of the first device. */
   readonly firstDevice?: number;
   /** Messages a second; as fast as possible when absent. */
   readonly rate?: number;
@@ -141,7 +140,6 @@ function disturb({ devices, ratePerSecond }: { devices: readonly number[]; rateP
   }, 10);
 }
 
-/** One message of a device that hangs. */
 function hang(device: number): void {
   unchecked.add(device);
   append('update', device);

@@ -1,12 +1,7 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Calls of the program that listens on a port of this machine. */
-export interface Calls {
-  readonly port: number;
-  readonly calls: number;
-  readonly inFlight: number;
-}
+export type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
 
 const agent = new Agent({ keepAlive: true });
 const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';

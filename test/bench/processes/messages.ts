@@ -16,7 +16,6 @@ export interface Numbered {
 
 export const deviceId = (device: number): string => `device-${device}`;
 
-/** The object that a device updates. */
 const objectId = (device: number): string => `00000000-0000-4000-8000-${String(device).padStart(12, '0')}`;
 
 export const correlationId = ({ kind, device, nth }: Numbered): string => `${kind}-${device}-${nth}`;
@@ -26,7 +25,6 @@ export const typeId = 'pump';
 /** 30 members, 1 KiB. */
 const readings = Array.from({ length: 26 }, (_, index) => [`reading${index}`, index * 1.5] as const);
 
-/** JSON text of 1 KiB, or a small one. */
 function bodyOf({ kind, device, nth, isSmall }: Numbered): string {
   if (isSmall) return JSON.stringify({ type: typeId, version: nth + 1, properties: { reading: nth * 1.5 } });
   const properties = {
@@ -40,9 +38,8 @@ function bodyOf({ kind, device, nth, isSmall }: Numbered): string {
   return JSON.stringify(body);
 }
 
-/** One AMQP message, as the hub keeps it. */
-export function encodeEvent(message: Numbered, place: EventPosition): Buffer {
-  return rhea.message.encode({
+export const encodeEvent = (message: Numbered, place: EventPosition): Buffer =>
+  rhea.message.encode({
     message_annotations: {
       'x-opt-sequence-number': place.sequenceNumber,
       'x-opt-offset': String(place.offset),
@@ -53,7 +50,6 @@ export function encodeEvent(message: Numbered, place: EventPosition): Buffer {
     application_properties: propertiesOf(message),
     body: rhea.message.data_section(Buffer.from(bodyOf(message))),
   });
-}
 
 function propertiesOf(message: Numbered): Record<string, string> {
   if (message.kind === 'telemetry') return { sensor: 'boiler', unit: 'C' };

@@ -9,11 +9,7 @@ import { type Calls, createHolding, invoke, invokeAll, startFastBackends } from 
  */
 
 /** Where it is. */
-export interface StageDescription {
-  readonly caFile: string;
-  readonly serviceConnectionString: string;
-  readonly backendsPort: number;
-}
+export type StageDescription = Readonly<{ caFile: string; serviceConnectionString: string; backendsPort: number }>;
 
 const [directory = '', devices = '0'] = process.argv.slice(2);
 const deviceId = (index: number) => `motor-${index % Number(devices)}`;

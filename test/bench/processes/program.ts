@@ -154,7 +154,6 @@ export interface MethodsProgram extends ServiceProcess {
 interface MethodsProgramOptions {
   /** The folder of a checkout that is built; default: this one. */
   readonly build?: string | undefined;
-  /** Calls at once for one device. */
   readonly inFlightPerDevice?: number;
 }
 
@@ -187,7 +186,6 @@ export async function startMethodsProgram(
   return { ...process, port };
 }
 
-/** Starts the edge proxy of a build, which takes so many calls at once. */
 export async function startEdgeProxy(
   stage: EdgeStageDescription,
   directory: string,

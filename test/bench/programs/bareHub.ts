@@ -62,7 +62,6 @@ export function send(message: object): void {
   flush();
 }
 
-/** Receives all events of all partitions, from the first one on. */
 export function receive(take: (message: NonNullable<EventContext['message']>) => void): void {
   for (let partition = 0; partition < partitions; partition += 1) {
     const receiver = events.open_receiver({

@@ -10,10 +10,7 @@ const [, port] = /HostName=[^;:]+:(\d+)/.exec(serviceConnectionString) ?? [];
 const rest: { setOptions(options: object): void } = Reflect.get(client, '_restApiClient');
 rest.setOptions({ http: { agent: new Agent({ host: 'localhost', port: Number(port), keepAlive: true }) } });
 
-interface Invoking {
-  Params: { objectId: string };
-  Body: { timeout: number };
-}
+type Invoking = { Params: { objectId: string }; Body: { timeout: number } };
 
 const server = fastify();
 server.post<Invoking>('/objects/:objectId/models/:model/methods/:method', async ({ params, body }) => {

@@ -11,11 +11,7 @@ import { answerParent } from '../processes/answerParent.ts';
 
 /** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
 
-interface Calls {
-  readonly port: number;
-  readonly calls: number;
-  readonly inFlight: number;
-}
+type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
 
 const body = JSON.stringify({ properties: { text: 'x'.repeat(1_000) } });
 const path = '/echo';

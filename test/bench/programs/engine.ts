@@ -8,12 +8,7 @@ import { answerParent } from '../processes/answerParent.ts';
 
 /** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
 
-interface Work {
-  readonly messages: number;
-  readonly devices: number;
-  readonly inFlight: number;
-  readonly engineFirst: boolean;
-}
+type Work = Readonly<{ messages: number; devices: number; inFlight: number; engineFirst: boolean }>;
 
 const seed = 20_260_101;
 
@@ -28,10 +23,7 @@ function numbers(): () => number {
   };
 }
 
-interface Job {
-  readonly device: number;
-  readonly ms: number;
-}
+type Job = Readonly<{ device: number; ms: number }>;
 
 function jobs({ messages, devices }: Work): Job[] {
   const next = numbers();

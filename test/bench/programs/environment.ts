@@ -11,7 +11,6 @@ export interface Environment {
 
 export const environment = JSON.parse(process.env['BENCH'] ?? '{}') as Environment;
 
-/** The raw key in a connection string. */
 export const keyIn = (connectionString: string): string => /SharedAccessKey=([^;]*)/.exec(connectionString)?.[1] ?? '';
 
 export const policyIn = (connectionString: string): string =>

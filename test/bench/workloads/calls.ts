@@ -56,7 +56,6 @@ async function openStage() {
   };
 }
 
-/** The front door of a build. */
 const ofDoor =
   (quick: boolean): Opener =>
   async (build) => {
@@ -93,9 +92,8 @@ export const methods: Workload = {
         progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
         const spent = { 'front door': 0, bare: 0 };
         for (let turn = 0; turn < turns; turn += 1) {
-          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse()) {
+          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse())
             spent[name] += await stage.cpuOfCalls(program, callsOf(name, quick));
-          }
         }
         if (round > 0) for (const [name] of programs) cpu[name].push(spent[name] / (turns * callsOf(name, quick)));
       }
@@ -212,7 +210,6 @@ const httpInFlight = 16;
 const httpCallsOf = (client: 'ours' | 'undici', { quick }: Pick<Context, 'quick'>) =>
   quick ? 500 : { ours: 1_000, undici: 3_000 }[client];
 
-/** Our client of a build. */
 const ofClient =
   (context: Context): Opener =>
   async (build) => {
@@ -266,15 +263,11 @@ export const http: Workload = {
 };
 
 /** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
-interface Walls {
-  readonly engine: number;
-  readonly pool: number;
-}
+type Walls = Readonly<{ engine: number; pool: number }>;
 
 const inFlights = [16, 100];
 const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });
 
-/** The engine of a build. */
 const ofEngine =
   (inFlight: number, context: Context): Opener =>
   async (build) => {

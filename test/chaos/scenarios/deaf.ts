@@ -11,9 +11,8 @@ import { percentile } from '../../bench/figures.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createLogReader } from '../logLines.ts';
 import { createRandom } from '../random.ts';
-import type { Scenario } from './scenario.ts';
+import { closingAll, environmentOf, mostBeside, named, type Scenario } from './scenario.ts';
 
-const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 const deafIds = named('deaf', 3_000);
 const goodIds = named('good', 20);
 /** What the hub keeps for a device (fact c2d.pending). */
@@ -27,17 +26,12 @@ const beginMs = 10_000;
 /** On a machine that is busy with other things. */
 const patienceMs = 180_000;
 const drainSeconds = 25;
-const bound = { times: 10, leastMs: 2_000 };
 
 export const deaf: Scenario = {
   name: 'deaf',
   about: `${deafIds.length} devices with full queues, beside ${goodIds.length} that fetch their replies, also right after a restart`,
   async run({ directory, serviceDirectory, seed, say }) {
-    const closers: (() => unknown)[] = [];
-    const close = async () => {
-      for (let next = closers.pop(); next; next = closers.pop()) await next();
-    };
-    try {
+    return closingAll(async (closers) => {
       const backends = await startInformationModel();
       closers.push(backends.close);
       const hub = await startHub({
@@ -53,7 +47,10 @@ export const deaf: Scenario = {
       const start = async () => {
         service = await startService({
           directory: serviceDirectory,
-          environment: environment(hub, backends.url, url, directory),
+          environment: {
+            ...environmentOf(hub, backends.url, url, directory),
+            DELIVERY_DRAIN_SECONDS: String(drainSeconds),
+          },
           ...{ readyzUrl: `${url}/readyz`, logFile, readyWithinMs: patienceMs },
         });
       };
@@ -75,7 +72,7 @@ export const deaf: Scenario = {
 
       async function compare(what: string) {
         const p95 = await measure(what);
-        const most = Math.max(bound.times * alone, bound.leastMs);
+        const most = mostBeside(alone);
         if (!(p95 <= most)) findings.push(`${what}: ${p95.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`);
       }
 
@@ -111,21 +108,9 @@ export const deaf: Scenario = {
       for (const [who, { inverted }] of Object.entries({ good, others }))
         if (inverted() > 0) findings.push(`${who}: ${inverted()} replies came after later ones of their device`);
       return findings;
-    } finally {
-      await close();
-    }
+    });
   },
 };
-
-const environment = (hub: Hub, backends: string, url: string, directory: string) => ({
-  NODE_ENV: 'production',
-  HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
-  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
-  INFORMATION_MODEL_URL: backends,
-  ...{ TYPE_REGISTRY_URL: backends, PRINCIPAL_MANAGER_URL: backends, BACKENDS_TOKEN: 'deaf' },
-  ...{ DATA_DIRECTORY: join(directory, 'data'), DELIVERY_DRAIN_SECONDS: String(drainSeconds), HTTP_HOST: '127.0.0.1' },
-  ...{ HTTP_PORT: new URL(url).port, ADMIN_PORT: '0', NODE_EXTRA_CA_CERTS: hub.caFile },
-});
 
 /** As many messages of somebody else as the hub keeps. */
 function fillQueues(hub: Hub): void {
@@ -158,7 +143,6 @@ async function startInformationModel() {
 
 type Updates = ReturnType<typeof createUpdates>;
 
-/** Updates of devices, and the replies that they fetch. */
 function createUpdates(hub: Hub, devices: readonly string[]) {
   /** What each message is the how manieth of its device. */
   const sent = new Map<string, number>();

@@ -9,7 +9,7 @@ import { percentile } from '../../bench/figures.ts';
 import { startChild } from '../../bench/processes/child.ts';
 import { residentOf } from '../../bench/processes/program.ts';
 import { appendEvent } from '../../support/events.ts';
-import type { Scenario, ScenarioOptions } from './scenario.ts';
+import { closingAll, environmentOf, mostBeside, named, type Scenario, type ScenarioOptions } from './scenario.ts';
 import { limitMemory } from './withinMemory.ts';
 
 const memoryLimit = 2 ** 30; // deploy/kubernetes
@@ -21,18 +21,13 @@ const goodDevices = 20;
 const quietMs = 15_000;
 /** On a machine that is busy with other things. */
 const patienceMs = 15 * 60_000;
-const bound = { times: 10, leastMs: 2_000 };
 
 export const fleet: Scenario = {
   name: 'fleet',
   about: `${fleetSize} devices fetch ${(children * childBytes) / 1e6} MB each, beside ${goodDevices} that send updates, in 1 GiB`,
   async run(options) {
     const { directory, serviceDirectory, say } = options;
-    const closers: (() => unknown)[] = [];
-    const close = async () => {
-      for (let next = closers.pop(); next; next = closers.pop()) await next();
-    };
-    try {
+    return closingAll(async (closers) => {
       const model = [children, childBytes, options.seed].map(String);
       const backend = await startChild<{ port: number }>('./fleetModel.ts', model);
       closers.push(backend.stop);
@@ -49,7 +44,7 @@ export const fleet: Scenario = {
       const service = await startService({
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
-        environment: environment(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
+        environment: environmentOf(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
         ...{ readyzUrl: `${url}/readyz`, logFile: join(directory, 'service.log'), readyWithinMs: 300_000 },
       });
       closers.push(service.kill);
@@ -71,13 +66,10 @@ export const fleet: Scenario = {
       say(`${answered} of ${fleetSize} answered after ${seconds.toFixed(0)} s, ${seen.notifications()} notifications`);
       say(`p95 beside the fleet: ${beside.toFixed(0)} ms, ${(beside / alone).toFixed(1)} times that without`);
       return [...endOf(ended, service, limit.words, say), ...wrongAnswers(seen), ...tooLate(alone, beside, updates)];
-    } finally {
-      await close();
-    }
+    });
   },
 };
 
-const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 const fleetIds = named('fleet', fleetSize);
 const goodIds = named('good', goodDevices);
 
@@ -85,16 +77,6 @@ const objectOf = (device: string): string => {
   const [kind, number = ''] = device.split('-');
   return `${number.padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 2}`;
 };
-
-const environment = (hub: Hub, backends: string, url: string, directory: string) => ({
-  NODE_ENV: 'production',
-  HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
-  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
-  INFORMATION_MODEL_URL: backends,
-  ...{ TYPE_REGISTRY_URL: backends, PRINCIPAL_MANAGER_URL: backends, BACKENDS_TOKEN: 'fleet' },
-  ...{ DATA_DIRECTORY: join(directory, 'data'), HTTP_HOST: '127.0.0.1', HTTP_PORT: new URL(url).port, ADMIN_PORT: '0' },
-  NODE_EXTRA_CA_CERTS: hub.caFile,
-});
 
 type Properties = Readonly<Record<string, string>>;
 
@@ -144,7 +126,6 @@ function listen(hub: Hub) {
   };
 }
 
-/** Each of the good devices sends an update each second. */
 function sendUpdates(hub: Hub, { waiting }: Seen) {
   let latencies: number[] = [];
   let nth = 0;
@@ -227,7 +208,7 @@ function wrongAnswers({ acknowledged }: Seen): string[] {
 }
 
 function tooLate(alone: number, beside: number, { unanswered }: ReturnType<typeof sendUpdates>): string[] {
-  const most = Math.max(bound.times * alone, bound.leastMs);
+  const most = mostBeside(alone);
   return [
     ...(beside <= most ? [] : [`updates took ${beside.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`]),
     ...(unanswered() === 0 ? [] : [`${unanswered()} updates were not answered`]),

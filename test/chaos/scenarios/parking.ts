@@ -8,9 +8,8 @@ import { createRandom } from '../random.ts';
 import { idOf, type Message } from '../sealed.ts';
 import { type Stage, setStage } from '../stage.ts';
 import { openStorage } from '../storage.ts';
-import type { Scenario } from './scenario.ts';
+import { mostBeside, named, type Scenario } from './scenario.ts';
 
-const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 const failing = named('failing', 50);
 const good = named('good', 20);
 /** Sends more failing messages than it may have dead letters. */
@@ -24,7 +23,6 @@ const outages = [
 ];
 const quietMs = 10_000;
 const patienceMs = 120_000;
-const bound = { times: 10, leastMs: 2_000 };
 
 /** A device has a hundredth of it: room for one letter of `greedy`. */
 const maxBytes = 1_000_000;
@@ -61,7 +59,7 @@ export const parking: Scenario = {
         findings.push(...(await failWhileOut(stage, outage, end)));
         const beside = updates.p95();
         say(`out ${outage.name}: p95 of the others ${beside.toFixed(0)} ms, ${(beside / alone).toFixed(1)} times that`);
-        const most = Math.max(bound.times * alone, bound.leastMs);
+        const most = mostBeside(alone);
         // They wait as long as the service is stopped.
         if (outage.ms !== undefined && beside > most) {
           findings.push(
@@ -192,7 +190,6 @@ async function beyondQuota(stage: Stage): Promise<string[]> {
   ];
 }
 
-/** Each of the good devices sends an update each second. */
 function sendUpdates(stage: Stage) {
   const sent: string[] = [];
   let from = 0;

@@ -51,13 +51,11 @@ describe('fails', () => {
     const { code, text } = await live(['--yes']);
     expect([code, text]).toEqual([1, expect.stringMatching(/✗ model\.update.*\n(.|\n)*body\.success is false/)]);
   });
-
   it('when an answer is missing', async () => {
     await sandbox.service?.stop();
     const { code, text } = await live(['--yes', '--wait', '1']);
     expect([code, text.match(/has not come within 1 s/g)?.length]).toEqual([1, stories.length]);
   });
-
   it.each([
     ['no connection string', {}, /must be the connection string of a device/],
     ['a wrong key', { DEVICE_CONNECTION_STRING: 'wrong' }, /must be the connection string of a device/],

@@ -302,7 +302,6 @@ describe.each([
     expect(found.filter(({ mark }) => mark !== 'ok')).toEqual([]);
     expect(code).toBe(0);
   });
-
   it('has a row for every setting', () =>
     expect(settingDocs(own).filter(({ env }) => rows[env] === undefined)).toEqual([]));
 
@@ -322,7 +321,6 @@ describe.each([
       expect(settings === undefined).toBe(mark === 'failure');
     },
   );
-
   it('ends with 1 when a setting is wrong, also with --init, and tries nothing else', async () => {
     const wrong = { ...environment(), LOG_LEVEL: 'loud' };
     for (const options of [[], ['--init']]) {

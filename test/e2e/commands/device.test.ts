@@ -32,7 +32,6 @@ describe('npm run device', () => {
     expect(stdout).toMatch(/"success": true/);
     expect(code).toBe(0);
   });
-
   it('sends the bytes of the example, or of the file, unchanged', async () => {
     const lastBody = () => {
       const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
@@ -43,13 +42,11 @@ describe('npm run device', () => {
     expect((await device(['model.create', join(folder, 'pump.json')])).code).toBe(0);
     expect(lastBody()).toBe(bytes);
   });
-
   it('ends with 1 after a failed acknowledgement', async () => {
     const { code, stdout } = await deviceByHand(['model.create', '-'], '{"objectId":"not a guid"}');
     expect(stdout).toMatch(/"success": false/);
     expect(code).toBe(1);
   });
-
   it.each<[string, string[], number, 'stdout' | 'stderr', RegExp, string?]>([
     ['no acknowledgement comes in time', late, 2, 'stdout', noJson, 'no json'],
     ['there is no such file', ['model.create', 'nowhere.json'], 3, 'stderr', /nowhere\.json/],
@@ -60,21 +57,18 @@ describe('npm run device', () => {
     expect(ended[stream]).toMatch(says);
     expect(ended.code).toBe(code);
   });
-
   it('sends the example of every message, one after the other, and each succeeds', async () => {
     for (const { message: name } of stories) {
       const { code, stdout } = await device([name]);
       expect(code, `${name}\n${stdout}`).toBe(0);
     }
   });
-
   it('sends the example of README for any device, however often', async () => {
     for (const id of ['my-pump', 'my-other-pump', 'my-pump']) {
       const { code, stdout } = await device(['--id', id, 'model.create']);
       expect(code, stdout).toBe(0);
     }
   });
-
   it('registers a new device, once', async () => {
     const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];
     const body = JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });

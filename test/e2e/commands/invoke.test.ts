@@ -32,7 +32,6 @@ describe('npm run invoke', () => {
     }
     return device.shown();
   }
-
   it('shows request, route and answer, and ends with 0', async () =>
     whileAnswering('motor-1', [], async () => {
       const { code, stdout } = await invokeByHand(['motor-1', 'stop']);
@@ -55,7 +54,6 @@ describe('npm run invoke', () => {
     expect(stderr).toMatch(/There are:\n[\s\S]*Conveyor motor/);
     expect(code).toBe(3);
   });
-
   it('sends the input byte for byte, from the command line or from stdin', async () => {
     for (const [args, input] of [[['{"rpm":9007199254740993}']], [['-'], '{"rpm":9007199254740993}']] as const) {
       const { code, stdout } = await invokeByHand(['motor-1', 'configure', ...args], input);
@@ -64,7 +62,6 @@ describe('npm run invoke', () => {
     }
     expect((await invoke(['motor-1', 'configure', '{'])).code).toBe(1);
   });
-
   it('uploads a file first, which the device fetches; no output has token or signature', async () => {
     const file = join(folder, 'new.bin');
     await writeFile(file, 'x'.repeat(1234));
@@ -82,7 +79,6 @@ describe('npm run invoke', () => {
     expect(all).not.toMatch(/sig=[\w%]/);
     for (const token of Object.values(sandbox.state.methods?.tokens ?? {})) expect(all).not.toContain(token);
   });
-
   it.each([
     [['--token', 'reader', 'motor-1', 'stop'], 403, 1],
     [['--token', 'stranger', 'motor-1', 'stop'], 404, 1],
@@ -98,7 +94,6 @@ describe('npm run invoke', () => {
     expect(ended.stdout).toContain(`and answers  ${status}`);
     expect(ended.code).toBe(code);
   });
-
   it.each([
     [['--token', 'somebody', 'motor-1', 'stop'], '--token takes invoker'],
     [['--timeout', 'soon', 'motor-1', 'stop'], '--timeout takes whole seconds'],

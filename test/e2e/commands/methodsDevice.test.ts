@@ -33,7 +33,6 @@ describe('npm run device -- --methods', () => {
     device.kill(signal);
     expect(await ended).toEqual([0, null]);
   });
-
   it('answers with the inputs unchanged, or without output, and shows the invocation and its answer', async () => {
     const ended = answering('--id', 'motor-1', '--times', '2');
     expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
@@ -45,7 +44,6 @@ describe('npm run device -- --methods', () => {
     expect(stdout).toMatch(/motor-1 is invoked {2}configure[\s\S]*"rpm": 1450[\s\S]*motor-1 answers {2}200/);
     expect(code).toBe(0);
   });
-
   it.each([
     [['--status=-7', '--output', '{"a":[1]}', '--delay', '0.1'], 200, { status: -7, output: { a: [1] } }],
     [['--fail', '503', '--detail', 'the fuse is out'], 503, { detail: 'the fuse is out' }],
@@ -54,7 +52,6 @@ describe('npm run device -- --methods', () => {
     expect(await invoke({ input: {} })).toEqual({ status, payload });
     expect((await ended).code).toBe(0);
   });
-
   it('fetches the files that come with an invocation', async () => {
     const url = new URL('/', sandbox.hub.adminUrl).href;
     const ended = answering('--id', 'motor-1', '--times', '1');
@@ -63,7 +60,6 @@ describe('npm run device -- --methods', () => {
     expect(stdout).toMatch(/file image: \d+ bytes fetched, though 1 were announced/);
     expect(stdout).toContain('file far: not fetched');
   });
-
   it('registers a new device, and ends with 3 when its connection is lost', async () => {
     const ended = answering('--id', 'motor-9');
     expect(await eventuallyInvoked('motor-9')).toEqual({ status: 200, payload: { status: 200 } });
@@ -79,7 +75,6 @@ describe('npm run device -- --methods', () => {
     await expect.poll(() => sandbox.hub.registry.get(id)).toBeDefined();
     return invoke({}, id);
   }
-
   it.each([
     [['--status', 'fine'], '--status takes a whole number'],
     [['--output', '[]'], '--output takes a JSON object or none'],

@@ -7,8 +7,8 @@ import type { Streams } from '../../../sandbox/terminal/streams.ts';
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
 /** Runs Node.js in the project's folder to its end, with these variables beside the path. */
-export function runNode(args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') {
-  return new Promise<Ended>((resolve, reject) => {
+export const runNode = (args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') =>
+  new Promise<Ended>((resolve, reject) => {
     const options = { cwd: projectDirectory, env: { ...inherited(), ...environment } };
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
@@ -16,7 +16,6 @@ export function runNode(args: readonly string[], environment: Readonly<Record<st
     });
     child.stdin?.end(input);
   });
-}
 
 /** A command that runs in this process: starting one takes longer than most commands. */
 export interface Running {

@@ -22,7 +22,6 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain(`process ${process.pid}`);
     expect(code).toBe(1);
   });
-
   it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
     const directory = join(folder, 'json');
     const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
@@ -37,19 +36,16 @@ describe('npm run sandbox', () => {
     for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
     const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
     const { hub, backends, service } = state;
-    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage]) {
+    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage])
       await expect(fetch(url)).rejects.toThrow();
-    }
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
-
   it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const options = ['--directory', join(folder, 'none'), '--no-service', '--no-methods', '--exit'];
     const { code, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain('started without a service');
     expect(code).toBe(1);
   });
-
   it('starts nothing when another program has one of the ports, and names the option', async () => {
     const occupied = String(sandbox.hub.ports.amqp);
     const args = ['--directory', join(folder, 'occupied'), '--exit', '--amqp-port', '0', '--page-port', occupied];
@@ -60,7 +56,6 @@ describe('npm run sandbox', () => {
     expect(stdout).not.toContain('listen');
     expect(code).toBe(1);
   });
-
   it('replaces one that was killed, hides its secrets from other users, and ends cleanly on a signal', async () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
@@ -69,13 +64,11 @@ describe('npm run sandbox', () => {
     await expect.poll(async () => (await readState(directory))?.pid, { timeout: 200_000 }).toBe(pid);
     expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
     expect((await readState(directory))?.methods?.pid).toBeUndefined();
-    for (const file of ['state.json', 'service.env', 'methods.env']) {
+    for (const file of ['state.json', 'service.env', 'methods.env'])
       expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
-    }
     expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(await readState(directory)).toBeUndefined();
   });
-
   it('ends cleanly when its output is no longer read', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
@@ -87,7 +80,6 @@ describe('npm run sandbox', () => {
     expect(await ended).toEqual([0, null]);
     expect(await readState(directory)).toBeUndefined();
   });
-
   it.each([
     ['service', 'The service', '--no-methods'],
     ['methods', 'The front door', '--no-service'],
@@ -100,7 +92,6 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain(`${name} ended: SIGKILL`);
     expect(code).toBe(1);
   });
-
   it('ends at Ctrl-C, which the terminal sends to all its processes', async () => {
     const directory = join(folder, 'interrupted');
     const { pid = 0, stop } = start(['--directory', directory]);
@@ -111,7 +102,6 @@ describe('npm run sandbox', () => {
     expect(await ended).toMatchObject({ code: 0 });
     await expect.poll(() => running(others)).toEqual([]);
   });
-
   it('leaves no process behind when it is killed', async () => {
     const directory = join(folder, 'killed');
     const { pid = 0, stop } = start(['--directory', directory]);

@@ -12,9 +12,7 @@ const sandbox = sandboxForAll({
     ...withConstants({ backlogLimits: { maxMessages: 40 } }),
   },
 });
-beforeAll(async () => {
-  await (await sandbox.connect('pump-1')).close();
-});
+beforeAll(async () => void (await (await sandbox.connect('pump-1')).close()));
 
 it('How far behind are we? By the age of the oldest unfinished event, even if all events have been read', async () => {
   const desk = createDesk(sandbox.state.service);

@@ -5,9 +5,7 @@ import { createDesk, createSenders, operatorsToken } from './desk.ts';
 // A deploy whose build brings a failure with it: here a backend that has begun to refuse.
 
 const sandbox = sandboxForAll({ environment: { ADMIN_TOKEN: operatorsToken, BUILD_COMMIT: 'aaa1111' } });
-beforeAll(async () => {
-  await (await sandbox.connect('pump-1')).close();
-});
+beforeAll(async () => void (await (await sandbox.connect('pump-1')).close()));
 
 it('What did the last deploy change? The log has the builds, and the metrics the results by build', async () => {
   const desk = createDesk(sandbox.state.service);

@@ -98,9 +98,8 @@ export function createSenders({ hub }: Pick<TestSandbox, 'hub'>) {
     append,
     /** So many messages that need the principal manager only. */
     renewKeys(device: string, count: number, ack = 'all', partition = 0) {
-      for (let number = 0; number < count; number += 1) {
+      for (let number = 0; number < count; number += 1)
         append(device, envelope('identity.update', `${device} ${number}`, ack), { publicKey }, partition);
-      }
     },
     /** So many messages that need the information model. */
     replaceModels(device: string, count: number, ack = 'all', partition = 0) {

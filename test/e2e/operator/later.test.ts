@@ -55,13 +55,11 @@ describe('Why did a device get no answer at that time? The log shows that', () =
       ),
     );
   });
-
   it('it requested none', async () => {
     const since = Date.now();
     senders.renewKeys('modest', 1, 'none');
     await expect.poll(() => handled('modest', since)).toMatchObject([{ code: 'ok', ack: 'none', replies: 0 }]);
   });
-
   it('its message failed on the service’s side, and is a dead letter', async () => {
     const since = Date.now();
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: 'failing' });
@@ -71,7 +69,6 @@ describe('Why did a device get no answer at that time? The log shows that', () =
       .toMatchObject([{ code: 'internal_platform_error', ack: 'positive', replies: 0, details: expect.any(String) }]);
     expect(await desk.metric('device_messaging_dead_letters_total', { device_messaging_result: 'parked' })).toBe(1);
   });
-
   it('a backend was out: the line has the wait of the message, and others have when and why', async () => {
     const since = Date.now();
     sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
@@ -92,7 +89,6 @@ describe('Why did a device get no answer at that time? The log shows that', () =
     expect(end - Number(line?.['laneWaitMs'])).toBeGreaterThanOrEqual(at('backend.out'));
     expect(at('backend.back')).toBeLessThanOrEqual(end);
   });
-
   it('it misspelt a property: at debug, which the admin port switches on', async () => {
     await fetch(`${sandbox.state.service.adminUrl}/level`, {
       method: 'PUT',

@@ -48,7 +48,6 @@ describe('The admin port answers:', () => {
     expect(informationModel).toMatchObject({ circuit: 'closed', connections: { inUse: 1, waiting: 0 } });
     await expect.poll(() => desk.metric('device_messaging_partition_oldest_duration')).toBeGreaterThan(1);
   });
-
   it('Who does not fetch? A device whose replies wait for room in its queue; later it is listed', async () => {
     senders.renewKeys('deaf', 60);
     const waitsFor = expect.stringContaining('room in the queue of the device');
@@ -61,7 +60,6 @@ describe('The admin port answers:', () => {
     await expect.poll(notFetching).toEqual({ devices: ['deaf'], further: 0 });
     expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });
   });
-
   it('Which backend is out? It lists the waiting devices, while the service is ready', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
     for (let device = 0; device < 10; device += 1) {
@@ -77,7 +75,6 @@ describe('The admin port answers:', () => {
     sandbox.backends.faults.clear();
     await expect.poll(() => desk.deviceWork('waiter')).toBeUndefined();
   });
-
   it('Which instance is this? It shows the build and the settings', async () => {
     const { program, instance, version, paths } = await desk.ask('/');
     expect((await desk.log()).map((line) => line['instance'])).toContain(instance);
@@ -85,10 +82,8 @@ describe('The admin port answers:', () => {
     expect(Object.keys(paths)).toContain('GET /devices');
     expect((await desk.ask('/settings')).replies).toEqual({ sendsPerMinute: 0, fullQueueBytes: 33_554_432 });
   });
-
   it('No request without the token', async () => {
-    for (const path of ['/', '/settings', '/devices', '/tap?device=stuck']) {
+    for (const path of ['/', '/settings', '/devices', '/tap?device=stuck'])
       expect((await fetch(sandbox.state.service.adminUrl + path)).status).toBe(401);
-    }
   });
 });

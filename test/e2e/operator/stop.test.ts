@@ -59,7 +59,6 @@ it('Is it safe to stop? /partitions has the sums of what the next reader finds, 
   expect(begunAfter.size).toBe(unfinished);
 });
 
-/** The messages for which a backend was called. */
 const callsOfMessages = (since?: number) =>
   sandbox.backends
     .calls(since === undefined ? {} : { since })

@@ -34,11 +34,10 @@ const asksIn = (cell = '') =>
   });
 
 /** @throws Error at a row that asks nothing, or something that is neither a command nor a query */
-export function tableRows(): readonly Row[] {
-  return tableOf(page, 'symptom').map(({ question = '', ask: first, 'what it prints': printed }) => {
+export const tableRows = (): readonly Row[] =>
+  tableOf(page, 'symptom').map(({ question = '', ask: first, 'what it prints': printed }) => {
     const asked = asksIn(first);
     const strange = asked.filter(({ ask }) => ask === undefined).map(({ text }) => text);
     if (asked.length === 0 || strange.length > 0) throw new Error(`nothing to ask for “${question}”: ${strange}`);
     return { question, asks: [...asked, ...asksIn(printed)].flatMap(({ ask }) => ask ?? []) };
   });
-}

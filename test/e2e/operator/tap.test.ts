@@ -67,7 +67,6 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(find('reply')).toMatchObject({ outcome: 'delivered', properties: { msgType: 'ack', context: 'renewal' } });
     expect(find('handled')).toMatchObject({ code: 'ok', replies: 1 });
   });
-
   it('shows that a message waits behind an earlier one of its device', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', delayMs: 500 });
     const output = await desk.tap(['--device', 'pump-1', '--json'], '"correlationId":"second"', async () => {
@@ -78,7 +77,6 @@ describe('What happens to the messages of a device now? The tap', () => {
     sandbox.backends.faults.clear();
     expect(output).toMatch(/"stage":"waits".*"where":"memory","for":"earlier messages of the device","earlier":1/);
   });
-
   it('is readable, shows why an event is skipped, and shows bodies only on request', async () => {
     const output = await desk.tap(['--device', 'pump-1'], 'skipped', async () => {
       await pump.send({ msgType: 'telemetry' }, Buffer.from('{"temperature":21}'));
@@ -86,12 +84,10 @@ describe('What happens to the messages of a device now? The tap', () => {
     expect(output).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}\d+\/\d+ +skipped +why="msgType is not action"$/m);
     expect(output).not.toContain('temperature');
   });
-
   it('ends after its time with 0, and reports when it has seen nothing', async () => {
     const ended = await run('tap', ['--device', 'silent', '--seconds', '1'], access());
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
   });
-
   it.each([
     ['nobody answers', '1', operatorsToken, /does not answer/],
     ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
@@ -110,13 +106,11 @@ describe('the command that asks the admin port', () => {
     expect([asked.code, JSON.parse(asked.stdout)]).toEqual([0, expect.objectContaining({ devices: [] })]);
     desk.said.push(output, asked.stdout);
   });
-
   it('changes the level of the log', async () => {
     const changed = await run('admin', ['--level', 'trace'], access());
     expect([changed.code, JSON.parse(changed.stdout)]).toEqual([0, { level: 'trace' }]);
     expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
   });
-
   it.each([
     [['/nothing'], /there is no such path/],
     [['--level', 'loud'], /level/],

@@ -213,10 +213,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, Action>);
 
-interface Subject {
-  objectId?: Expected;
-  model?: Expected;
-}
+type Subject = { objectId?: Expected; model?: Expected };
 
 interface EventCard {
   readonly headers: (texts: Texts) => Readonly<Record<string, boolean>>;
@@ -473,6 +470,5 @@ function checkAck({ ack = '' }: Texts, code: string): void {
 }
 
 /** P1, C5 */
-function isWanted({ ack = '' }: Texts, success: boolean): boolean {
-  return ['all', success ? 'positive' : 'negative'].includes(ackOf(ack) ?? 'all');
-}
+const isWanted = ({ ack = '' }: Texts, success: boolean): boolean =>
+  ['all', success ? 'positive' : 'negative'].includes(ackOf(ack) ?? 'all');

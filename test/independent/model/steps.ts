@@ -2,10 +2,7 @@ import { identityOf } from './messages.ts';
 import { isGuid, isModelId, isObject, isWith, membersOf, systemId, typeOf } from './values.ts';
 
 /** What a device sends: AMQP devices write numbers and booleans, too. */
-export interface Sent {
-  readonly properties: Readonly<Record<string, string | number | boolean>>;
-  readonly body: Buffer;
-}
+export type Sent = Readonly<{ properties: Readonly<Record<string, string | number | boolean>>; body: Buffer }>;
 
 /** A text itself, a form that it must have, or `{ either }`: that text or nothing. */
 export type Expected = string | RegExp | { readonly either: string };
@@ -19,10 +16,7 @@ export interface Call {
   readonly body?: string | ((text: string) => boolean);
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
+export type Answer = Readonly<{ status: number; body: string }>;
 
 export interface Reply {
   readonly deviceId: string;

@@ -107,7 +107,6 @@ function levelsOf(text: string): number {
   return most;
 }
 
-/** The members of an object's text; none when it is no object. */
 export function membersOf(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
   return isObject(value) ? value : {};

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTokens } from '../../../sandbox/backends/credentials/tokens.ts';
-import { fetchToken, guid, http, startTestBackends, type TestBackends, useTestBackends } from './client.ts';
+import { fetchToken, guid, http, startTestBackends, useTestBackends } from './client.ts';
 
 const test = useTestBackends({ keepsWorld: true });
 const S1 = guid(1);
@@ -56,7 +57,6 @@ describe('a device without the right', () => {
       expect(state()).toBe(before);
     },
   );
-
   it.each(attempts.filter(([what]) => !what.startsWith('creates')))(
     'that %s of another tenant gets 404, as if it did not exist',
     async (_, backend, method, path, body) => {
@@ -67,7 +67,6 @@ describe('a device without the right', () => {
       expect(state()).toBe(before);
     },
   );
-
   it('that claims an object of another device gets 409 without effect {S19.2}', async () => {
     const before = state();
     const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: test.idOf('pump-1') });
@@ -75,7 +74,6 @@ describe('a device without the right', () => {
     expect(text).not.toContain('pump-2');
     expect(state()).toBe(before);
   });
-
   it.each([
     ['/objects/../objects/x', 404],
     [`/objects/${S1}/models/..%2f..`, 404],
@@ -87,7 +85,6 @@ describe('a device without the right', () => {
     const { status } = await test.as('pump-1').im('GET', path, undefined, { described: false });
     expect(status).toBe(expected);
   });
-
   it('of another tenant can use the same object ids separately', async () => {
     const body = { objectId: S1, model: 'svc.device', type: 'pump', properties: { serial: 'SECRET-1' } };
     expect((await test.as('rival-1').im('POST', '/object', body)).status).toBe(201);
@@ -106,13 +103,11 @@ describe('the caller', () => {
       expect((await raw(headers, '/nowhere')).status).toBe(401);
     }
   });
-
   it('gets 400 without the device header, and 403 for a device without identity {S19.2}', async () => {
     expect((await raw({ authorization: authorization() })).status).toBe(400);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': 'nobody' })).status).toBe(403);
     expect((await raw({ authorization: authorization(), 'x-svc-device-id': '%zz' })).status).toBe(400);
   });
-
   it('is read percent-encoded', async () => {
     const deviceId = 'pümp 1%2F?&#';
     await test.admin('POST', '/devices', { deviceId });
@@ -127,9 +122,7 @@ const form = (fields: Record<string, string>) => new URLSearchParams(fields).toS
 const inForm = form({ ...grant, client_id: client.clientId, client_secret: client.clientSecret });
 const inHeader = `Basic ${Buffer.from(`service:${encodeURIComponent(client.clientSecret)}`).toString('base64')}`;
 
-function issued(body: string | undefined): string {
-  return `Bearer ${JSON.parse(body ?? '').access_token}`;
-}
+const issued = (body: string | undefined): string => `Bearer ${JSON.parse(body ?? '').access_token}`;
 
 describe('tokens', () => {
   it('are issued to the client, with credentials in the form or in the header', () => {
@@ -140,7 +133,6 @@ describe('tokens', () => {
       expect(tokens.accepts(issued(answer.body))).toBe(true);
     }
   });
-
   it('are issued for each of the secrets that the client has', () => {
     const tokens = createTokens(client, 60);
     const statusWith = (client_secret: string) =>
@@ -150,7 +142,6 @@ describe('tokens', () => {
     tokens.setSecrets('next');
     expect([statusWith('next'), statusWith(client.clientSecret)]).toEqual([200, 401]);
   });
-
   it.each([
     ['a wrong secret', form({ ...grant, client_id: 'service', client_secret: 'x' }), 401, 'invalid_client'],
     ['no client', form(grant), 401, 'invalid_client'],
@@ -162,7 +153,6 @@ describe('tokens', () => {
     expect(JSON.parse(answer.body ?? '')).toMatchObject({ error });
     expect(answer.body).not.toContain('a&b');
   });
-
   it('are valid for exactly their lifetime', () => {
     let now = 0;
     const tokens = createTokens(client, 60, () => now);
@@ -177,11 +167,7 @@ describe('tokens', () => {
 });
 
 describe('the token endpoint', () => {
-  let test: TestBackends;
-  beforeAll(async () => {
-    test = await startTestBackends({ tokenLifetimeSeconds: 120 });
-  });
-  afterAll(() => test.close());
+  const test = startForAll(() => startTestBackends({ tokenLifetimeSeconds: 120 }));
 
   const read = (token: string) =>
     http(test.backends.principalManagerUrl, 'GET', '/devices?device=pump-1', undefined, {
@@ -196,7 +182,6 @@ describe('the token endpoint', () => {
     expect((await read(token)).status).toBe(401);
     expect((await read(await fetchToken(test.backends))).status).toBe(200);
   });
-
   it('leaves neither secret nor token in the journal', async () => {
     const token = await fetchToken(test.backends);
     await read(token);

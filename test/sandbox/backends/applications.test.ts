@@ -45,14 +45,12 @@ describe('an application', () => {
       expect(json).not.toHaveProperty('path');
     },
   );
-
   it('that may invoke reads in order to invoke; one that may only read does not', async () => {
     expect((await read(tokenOf(invoker), objectOf('motor-1'), toInvoke)).status).toBe(200);
     const { status, error } = await read(tokenOf(reader), objectOf('motor-1'), toInvoke);
     expect(status).toBe(403);
     expect(error?.detail).toContain('may not invoke');
   });
-
   it.each([{}, toInvoke])(
     'of another tenant finds nothing, and gets the same answer for what does not exist: %j',
     async (headers) => {
@@ -63,14 +61,12 @@ describe('an application', () => {
       expect({ ...foreign.error, id: '' }).toEqual({ ...nowhere.error, id: '' });
     },
   );
-
   it('reads for the known purposes only', async () =>
     expect((await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-operation': 'delete' })).status).toBe(400));
   it('does not speak for a device', async () => {
     const { status } = await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-device-id': 'motor-1' });
     expect(status).toBe(403);
   });
-
   it.each([
     ['informationModel', 'PUT', '/objects/x/models/svc.device'],
     ['informationModel', 'POST', '/query'],
@@ -81,7 +77,6 @@ describe('an application', () => {
     const headers = { authorization: `Bearer ${tokenOf(invoker)}` };
     expect((await http(test.backends[`${backend}Url`], method, path, undefined, headers)).status).toBe(403);
   });
-
   it('is in the journal with its request, without its token', async () => {
     const token = tokenOf(invoker);
     const { last } = test.backends.journal;
@@ -90,7 +85,6 @@ describe('an application', () => {
     expect(entry?.headers).toEqual({ ...toInvoke, 'x-correlation-id': 'c-1' });
     expect(JSON.stringify(entry)).not.toContain(token);
   });
-
   it('gets its token from the administrator', async () => {
     const { json } = await test.admin('POST', '/applications', { name: 'shift-book', mayInvoke: true });
     expect((await read((json as { token: string }).token, objectOf('motor-1'), toInvoke)).status).toBe(200);
@@ -127,7 +121,6 @@ describe('a token', () => {
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe(token === '' ? 'Bearer' : 'Bearer error="invalid_token"');
   });
-
   it('is valid for exactly its lifetime', () => {
     let now = 0;
     const applications = createApplications(() => now);
@@ -153,12 +146,10 @@ describe('the example world', () => {
     expect(servo.json).toMatchObject({ baseTypes: ['motor@1.0.0'] });
     expect(Object.keys(await methodsOf('servo-motor'))).toEqual(['moveTo']);
   });
-
   it('takes inputs of unknown data types', async () => {
     const fan = { typeId: 'fan', version: '1.0.0', methods: { turn: { input: { at: { dataType: 'timestamp' } } } } };
     expect((await test.as('pump-1').tr('POST', '/modelDefinitions/svc.device/types', fan)).status).toBe(201);
   });
-
   it('can get an object model with an owner from the administrator', async () => {
     const motor = (n: number) => ({ model: 'svc.device', type: 'motor', properties: { serial: `X-${n}` } });
     const { json } = await test.admin('POST', '/objects?owner=gateway-1/edge', motor(1));

@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
+import { startForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, type BackendsOptions, startBackends } from '../../../sandbox/backends/backends.ts';
 import { validateExchange } from '../../support/contracts.ts';
 
@@ -70,8 +71,9 @@ export async function startTestBackends(options: BackendsOptions = {}) {
   const backends = await startBackends({ seed: true, ...options });
   const token = await fetchToken(backends);
 
-  function sender(backend: Backend, deviceId: string): Send {
-    return async (method, path, body, { headers = {}, described = true } = {}) => {
+  const sender =
+    (backend: Backend, deviceId: string): Send =>
+    async (method, path, body, { headers = {}, described = true } = {}) => {
       const requestHeaders = {
         authorization: `Bearer ${token}`,
         'x-svc-device-id': encodeURIComponent(deviceId),
@@ -85,7 +87,6 @@ export async function startTestBackends(options: BackendsOptions = {}) {
       if (faults.length > 0) throw new Error(`${method} ${path} → ${status} breaks its contract: ${faults.join('; ')}`);
       return reply;
     };
-  }
 
   return {
     backends,
@@ -106,14 +107,11 @@ export type TestBackends = Awaited<ReturnType<typeof startTestBackends>>;
 
 /** Backends for the tests of a file. Each test begins with the example world, unless `keepsWorld`. */
 export function useTestBackends({ keepsWorld = false } = {}): TestBackends {
-  const test = {} as TestBackends;
-  beforeAll(async () => void Object.assign(test, await startTestBackends()));
+  const test = startForAll(() => startTestBackends());
   beforeEach(() => {
     if (!keepsWorld) test.backends.world.reset();
   });
-  afterAll(() => test.close());
   return test;
 }
 
-/** GUIDs that are easy to tell apart. */
 export const guid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

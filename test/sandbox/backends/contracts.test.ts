@@ -32,7 +32,6 @@ describe('an exchange', () => {
     const responseBody = { errors: [{ code: '400', title: 't', detail: 'd', id: guid(3), meta: {} }] };
     expect(validateExchange({ ...created, requestBody: '[', status: 400, responseBody })).toEqual([]);
   });
-
   it.each<[string, Partial<Exchange>, string]>([
     ['an unknown path', { path: '/things' }, 'POST /things is not described'],
     ['an unknown method', { method: 'PATCH' }, 'PATCH /object is not described'],
@@ -51,7 +50,6 @@ describe('an exchange', () => {
     const faults = validateExchange({ ...created, ...change } as Exchange);
     expect(faults.join('\n')).toContain(fault);
   });
-
   it('with an answer that lacks a required header, or has a wrong one, is reported', () => {
     const refused: Exchange = {
       ...{ backend: 'methods', method: 'POST', status: 429 },
@@ -64,7 +62,6 @@ describe('an exchange', () => {
       'response body must be object',
     ]);
   });
-
   it('with an undescribed body is reported', () => {
     const claim = { ...created, method: 'PUT', path: `/objects/${guid(1)}/models/svc.device/owner` };
     const requestBody = { ownerId: guid(2) };

@@ -3,9 +3,7 @@ import { guid, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
 let atFirst = 0;
-beforeEach(() => {
-  atFirst = test.backends.world.objects.count;
-});
+beforeEach(() => (atFirst = test.backends.world.objects.count));
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } };
 const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
@@ -23,39 +21,33 @@ describe('creating an object model', () => {
         '"relatedModels":[{"model":"svc.configuration","success":true,"code":"ok","details":"","created":true}]}',
     );
   });
-
   it('generates a missing object id, a new one each time', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
     const ids = await Promise.all([create(sensor), create(sensor)]);
     expect(new Set(ids.map(({ json }) => (json as { objectId: string }).objectId)).size).toBe(2);
   });
-
   it('uses the latest type version, the latest of a given major version, or a given full version {S4.4 S9.12 S22.4}', async () => {
     const typeOf = async (type: string, serial: string) =>
       ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
     const properties = { serial: { dataType: 'string' } };
-    for (const version of ['1.2.0', '1.10.0', '2.0.0']) {
+    for (const version of ['1.2.0', '1.10.0', '2.0.0'])
       await test.admin('POST', '/types', { typeId: 'fan', version, properties });
-    }
     expect(await typeOf('fan', 'a')).toBe('fan@2.0.0');
     expect(await typeOf('fan@1', 'b')).toBe('fan@1.10.0');
     expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');
   });
-
   it('can name the owning identity in the query {S4.7}', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
     const ownerId = test.idOf('gateway-1/edge/sensor-1');
     const { json } = await create(sensor, 'gateway-1', `?owner=${ownerId}`);
     expect(json).toMatchObject({ ownerId, path: 'gateway-1/edge/sensor-1' });
   });
-
   it('refuses an owner of another device with 403, an unknown one and one of another tenant with 404 {S9.5}', async () => {
     expect((await create(pump, 'pump-1', `?owner=${test.idOf('pump-2')}`)).status).toBe(403);
     expect((await create(pump, 'pump-1', `?owner=${guid(99)}`)).status).toBe(404);
     expect((await create(pump, 'pump-1', `?owner=${test.idOf('rival-1')}`)).status).toBe(404);
     expect(test.backends.world.objects.count).toBe(atFirst);
   });
-
   it('refuses the same object id and model with 409 and names the existing one, in any letter case', async () => {
     const objectId = 'abcdefab-0000-4000-8000-000000000001';
     await create({ ...pump, objectId });
@@ -65,7 +57,6 @@ describe('creating an object model', () => {
     const { json } = await test.as('pump-1').im('GET', `/objects/${objectId.toUpperCase()}/models/svc.device`);
     expect(json).toMatchObject({ objectId });
   });
-
   it.each([
     ['another version of the type {S5.7}', { ...pump, type: 'pump@1' }],
     ['a subtype in the same unique group {S5.7}', { ...pump, type: 'booster-pump' }],
@@ -75,13 +66,11 @@ describe('creating an object model', () => {
     expect(status).toBe(409);
     expect(error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
   });
-
   it('allows the same values in different unique groups and different tenants {S5.7}', async () => {
     await create(pump);
     expect((await create({ ...pump, type: 'boiler' })).status).toBe(201);
     expect((await create(pump, 'rival-1')).status).toBe(201);
   });
-
   it.each([
     ['a missing mandatory property {S5.4}', { ...pump, properties: {} }, '$.properties.serial'],
     ['a mandatory property that is null', { ...pump, properties: { serial: null } }, '$.properties.serial'],
@@ -106,7 +95,6 @@ describe('creating an object model', () => {
     expect(error?.detail).toContain(place);
     expect(test.backends.world.objects.count).toBe(atFirst);
   });
-
   it('takes the object id from the path, and svc.device when no model is given', async () => {
     const { im } = test.as('pump-1');
     const { json, status } = await im('POST', `/objects/${guid(5)}`, { type: 'pump', properties: { serial: 'A1' } });
@@ -116,7 +104,6 @@ describe('creating an object model', () => {
     expect(differing.error?.detail).toContain('$.objectId');
     expect((await im('POST', '/objects/no-guid', pump)).status).toBe(400);
   });
-
   it('accepts inherited properties of a base type and its rules {S5.2}', async () => {
     const properties = { serial: 'B1', stages: 3, runningHours: 1 };
     const booster = { model: 'svc.device', type: 'booster-pump', properties };
@@ -139,14 +126,12 @@ describe('related models', () => {
       path: 'pump-1',
     });
   });
-
   it('copy the sent bytes of mapped values {S5.6}', async () => {
     await create(
       `{"objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":{"serial":{ "value":"A\\u0031"}}}`,
     );
     expect((await read(guid(1), 'svc.configuration')).text).toContain('"serial":{ "value":"A\\u0031"}');
   });
-
   it('are found by object id, and then left unchanged {S9.8}', async () => {
     const properties = { serial: 'other', unit: 'psi' };
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties };
@@ -157,7 +142,6 @@ describe('related models', () => {
     });
     expect((await read(guid(1), 'svc.configuration')).json).toMatchObject({ version: 1, properties: { unit: 'psi' } });
   });
-
   it('are found by their unique mapping, under any object id {S15.16}', async () => {
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
     await create({ ...settings, objectId: guid(2) });
@@ -165,7 +149,6 @@ describe('related models', () => {
     expect(json).toMatchObject({ relatedModels: [{ success: true, created: false }] });
     expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
   });
-
   it('fail independently, each with its reason {S9.14}', async () => {
     const { status, json } = await create({ ...pump, type: 'boiler', objectId: guid(1) });
     expect(status).toBe(201);
@@ -178,7 +161,6 @@ describe('related models', () => {
     });
     expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
   });
-
   it('of another device are not changed', async () => {
     const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
     await create({ ...settings, objectId: guid(2) }, 'pump-2');
@@ -186,7 +168,6 @@ describe('related models', () => {
     expect(json).toMatchObject({ relatedModels: [{ success: false, code: 'not_authorized', created: false }] });
     expect(JSON.stringify(json)).not.toContain(guid(2));
   });
-
   it('are empty for a type without related models', async () => {
     const { json } = await create({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
     expect(json).toMatchObject({ relatedModels: [] });

@@ -12,13 +12,11 @@ describe('raw JSON', () => {
       ['d', '[]'],
     ]);
   });
-
   it('splits an array into the raw texts of its elements', () => {
     expect(elements(' [ 1e400 , [2,3],"a,b" ,{"x":","}] ')).toEqual(['1e400', '[2,3]', '"a,b"', '{"x":","}']);
     expect(elements('[]')).toEqual([]);
     expect([...members('{ }')]).toEqual([]);
   });
-
   it('rebuilds any object as JSON reads it', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(undefined, 2), (object, indent) => {
@@ -29,7 +27,6 @@ describe('raw JSON', () => {
       }),
     );
   });
-
   it('refuses a duplicate name in any escaping', () => expect(() => members('{"a":1,"\\u0061":2}')).toThrow('twice'));
 
   it.each([
@@ -43,7 +40,6 @@ describe('raw JSON', () => {
     ['"A"', '"\\u0041"'],
     ['{ "value" : 7 }', '7.0'],
   ])('treats %s and %s as equal', (a, b) => expect(isSame(a, b)).toBe(true));
-
   it.each([
     ['9007199254740993', '9007199254740992'],
     ['1e400', '1e401'],
@@ -52,7 +48,6 @@ describe('raw JSON', () => {
     ['true', '"true"'],
     ['"a"', '{"value":"a","unit":"bar"}'],
   ])('distinguishes %s from %s', (a, b) => expect(isSame(a, b)).toBe(false));
-
   it.each([
     ['1.0', 'integer'],
     ['1e2', 'integer'],

@@ -42,9 +42,8 @@ it('a duplicate query parameter is refused', async () =>
   expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400));
 
 it("resolving another device's identities, existing or not, is refused with the same 403 {S19.3}", async () => {
-  for (const device of ['pump-1', 'rival-1', 'nobody', '']) {
+  for (const device of ['pump-1', 'rival-1', 'nobody', ''])
     expect((await resolve(`device=${device}`)).status).toBe(403);
-  }
 });
 
 it('an update sets attributes, removes those that are null and keeps those that are absent {S7.2 S13.5}', async () => {

@@ -5,9 +5,7 @@ const test = useTestBackends();
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1', location: 'hall' } };
 
-beforeEach(async () => {
-  await test.as('pump-1').im('POST', '/object', { ...pump, objectId: guid(1) });
-});
+beforeEach(async () => void (await test.as('pump-1').im('POST', '/object', { ...pump, objectId: guid(1) })));
 
 async function find(query: object, device = 'pump-1'): Promise<string[]> {
   const { json } = await test.as(device).im('POST', '/query', { model: 'svc.device', type: 'pump', ...query });

@@ -8,9 +8,7 @@ import { guid, startTestBackends, type TestBackends } from './client.ts';
 const directory = folderForEach('backends');
 let test: TestBackends;
 
-beforeEach(async () => {
-  test = await startTestBackends({ directory });
-});
+beforeEach(async () => (test = await startTestBackends({ directory })));
 afterEach(() => test.close());
 
 const file = () => join(directory, 'world.jsonl');

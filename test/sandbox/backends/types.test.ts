@@ -16,24 +16,20 @@ describe('reading types', () => {
     expect(await versionOf('fan/versions/1')).toBe('1.10.0');
     expect(await versionOf('fan/versions/1.9.9')).toBe('1.9.9');
   });
-
   it('gets 404 for unknown types, versions and models, and 400 for an invalid version', async () => {
     expect((await read('fan')).status).toBe(404);
     expect((await read('pump/versions/7')).status).toBe(404);
     expect((await read('pump/versions/1.0.1')).status).toBe(404);
     expect((await test.as('pump-1').tr('GET', '/modelDefinitions/svc.other/types/pump')).status).toBe(404);
-    for (const version of ['latest', '1.0', '01', '-1', '1.0.0.0', '%2e%2e']) {
+    for (const version of ['latest', '1.0', '01', '-1', '1.0.0.0', '%2e%2e'])
       expect((await read(`pump/versions/${version}`)).status).toBe(400);
-    }
   });
-
   it('shows the unique properties of a type, including those of its base types {S5.3}', async () => {
     expect((await read('booster-pump')).json).toMatchObject({ uniqueProperties: ['serial'] });
     expect((await read('sensor')).json).toMatchObject({ uniqueProperties: [] });
     await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
     expect((await read('twin')).json).toMatchObject({ uniqueProperties: ['serial', 'stages'] });
   });
-
   it('shows the types of a tenant to that tenant only', async () => {
     expect((await read('mixer', 'pump-2')).status).toBe(200);
     expect((await read('mixer', 'rival-1')).status).toBe(404);
@@ -53,7 +49,6 @@ describe('creating types', () => {
     expect(text).toBe(answer);
     expect((await read('fan')).text).toBe(answer);
   });
-
   it('refuses an existing type id and version with 409, even with the same content {S11.3 S22.3}', async () => {
     const fan = { typeId: 'fan', version: '1.0.0' };
     await create(fan);
@@ -63,7 +58,6 @@ describe('creating types', () => {
     expect((await create({ ...fan, properties: { a: text } })).status).toBe(409);
     expect((await read('fan')).json).not.toHaveProperty('properties');
   });
-
   it("refuses a tenant's version of a type that all tenants know with 403", async () => {
     const pump = { typeId: 'pump', version: '3.0.0', unique: ['serial'], properties: { serial: text } };
     expect((await create(pump)).status).toBe(403);
@@ -119,7 +113,6 @@ describe('creating types', () => {
     expect(error?.detail).toContain(path);
     expect((await read('fan')).status).toBe(404);
   });
-
   it('lists every fault of the shape', async () => {
     const { error } = await create({ version: 1, properties: { rpm: { dataType: 'float' } } });
     expect(error?.meta).toEqual({ paths: ['$.typeId', '$.version', '$.properties.rpm.dataType'] });
@@ -135,7 +128,6 @@ describe('unique groups across versions', () => {
     const versions = ['1.1.0', '2.0.0'].map((version) => ({ ...site, version }));
     for (const definition of [site, ...versions, shed, annex]) expect((await create(definition)).status).toBe(201);
   });
-
   it('refuses a version that leaves the group of an earlier one, or that the next one would leave', async () => {
     for (const definition of [
       { typeId: 'annex', version: '2.0.0' },
@@ -145,7 +137,6 @@ describe('unique groups across versions', () => {
       expect([status, error?.title]).toEqual([400, 'Invalid modification']);
     }
   });
-
   it('accepts a version whose new base type brings the first group {S5.11}', async () =>
     expect((await create({ ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] })).status).toBe(201));
 });

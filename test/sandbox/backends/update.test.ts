@@ -20,24 +20,20 @@ describe('replacing an object model', () => {
     expect(json).toMatchObject({ name: 'North', version: 2, path: 'pump-1', variables: {} });
     expect(json).toHaveProperty('properties', { serial: 'A1', maximumPressure: 9 });
   });
-
   it('changes the name if one is given {S4.1}', async () => {
     const { json } = await put({ type: 'pump', version: 1, name: 'South', properties: { serial: 'A1' } });
     expect(json).toMatchObject({ name: 'South' });
   });
-
   it('answers the sent bytes', async () => {
     const properties = '{"maximumPressure":1.0,  "serial":"A1"}';
     const variables = '{"pressure":1e-400}';
     const { text } = await put(`{"version":1,"type":"pump","properties":${properties},"variables":${variables}}`);
     expect(text).toContain(`"properties":${properties},"variables":${variables},"version":2`);
   });
-
   it('uses the ids of the path, not of the body', async () => {
     const body = { type: 'pump', version: 1, properties: { serial: 'A1' }, objectId: guid(9), model: 'svc.other' };
     expect((await put(body)).json).toMatchObject({ objectId: guid(1), model: 'svc.device', version: 2 });
   });
-
   it.each([0, 2, 9007199254740992])(
     'refuses version %d with 409 when 1 is stored, with the stored one',
     async (version) => {
@@ -67,25 +63,21 @@ describe('replacing an object model', () => {
     expect(error?.detail).toContain(place);
     expect((await stored()).version).toBe(1);
   });
-
   it('keeps the type version when the type is given without one {S10.9 S22.4}', async () => {
     const { json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1' } });
     expect(json).toMatchObject({ type: 'pump@1.0.0' });
   });
-
   it('changes to another given version of the type, up and down {S9.13 S22.4}', async () => {
     await put({ type: 'pump@2', version: 1, properties: { serial: 'A1', runningHours: 7 } });
     expect(await stored()).toMatchObject({ version: 2, type: 'pump@2.0.0' });
     await put({ type: 'pump@1.0.0', version: 2, properties: { serial: 'A1' } });
     expect(await stored()).toMatchObject({ version: 3, type: 'pump@1.0.0' });
   });
-
   it('changes to a subtype in the same unique group and back {S5.8}', async () => {
     const booster = await put({ type: 'booster-pump@1', version: 1, properties: { serial: 'A1', stages: 2 } });
     expect(booster.json).toMatchObject({ type: 'booster-pump@1.0.0', version: 2 });
     expect((await put({ type: 'pump@2', version: 2, properties: { serial: 'A1' } })).status).toBe(200);
   });
-
   it('sets a missing unique value once, unless another object model has it', async () => {
     const { im } = test.as('pump-1');
     const mixer = { model: 'svc.device', type: 'mixer', properties: { plant: 'north' } };
@@ -101,7 +93,6 @@ describe('replacing an object model', () => {
     expect((await set(2, 1)).status).toBe(200);
     expect((await set(3, 2)).status).toBe(400);
   });
-
   it('creates missing related models and answers their results', async () => {
     await test.admin('POST', '/types?model=svc.service', { typeId: 'pump.log', version: '1.0.0' });
     await test.admin('POST', '/types', {
@@ -117,7 +108,6 @@ describe('replacing an object model', () => {
     });
     expect((await test.as('pump-1').im('GET', `/objects/${guid(1)}/models/svc.service`)).status).toBe(200);
   });
-
   it('gets 404 for an unknown object model {S10.4}', async () => {
     const { im } = test.as('pump-1');
     const body = { type: 'pump', version: 1, properties: { serial: 'A1' } };
@@ -141,7 +131,6 @@ describe('claiming an object model', () => {
     expect(json).toMatchObject({ version: 1, ownerId: test.idOf('pump-2'), path: 'pump-2' });
     expect((await im('PUT', path, body)).json).toMatchObject({ version: 2, ownerId: test.idOf('pump-2') });
   });
-
   it('for an identity of another device is refused with 403, and for an unknown one with 404', async () => {
     const path = `${at()}/owner`;
     const { im } = test.as('pump-1');
@@ -152,7 +141,6 @@ describe('claiming an object model', () => {
     expect((await test.as('rival-1').im('PUT', path, { ownerId: test.idOf('rival-1') })).status).toBe(404);
     expect(spare()).toBeDefined();
   });
-
   it('of a deleted identity’s object is allowed only for the same device', async () => {
     const gateway = test.as('gateway-1');
     const path = `${at()}/owner`;

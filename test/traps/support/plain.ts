@@ -71,7 +71,6 @@ export function subscribe(
   };
 }
 
-/** A checkpoint store in memory, which counts the claims of each partition. */
 export function memoryStore(): CheckpointStore & { claims: Map<string, number>; checkpoints: Map<string, number> } {
   const owners = new Map<string, Awaited<ReturnType<CheckpointStore['listOwnership']>>[number]>();
   const positions = new Map<string, Awaited<ReturnType<CheckpointStore['listCheckpoints']>>[number]>();

@@ -18,7 +18,6 @@ describe('a device', () => {
     expect(outcome(() => readable(object, device) === object && 'ok')).toBe(read);
     expect(outcome(() => writable(object, device) === object && 'ok')).toBe(write);
   });
-
   it.each([
     ['itself', { tenant: 'acme', device: 'gateway-1' }, 'ok'],
     [

@@ -34,7 +34,6 @@ describe('a version of a type', () => {
   ])('is refused when %s', (_, earlier, later) =>
     expect(outcome(() => checkSuccession(earlier, later))).toMatch(/^400 the version /),
   );
-
   it.each([
     ['the leader stays the leader', plant, type('plant@1.1.0', [], name)],
     ['a subtype takes another version of its base type', leaf, type('leaf@1.1.0', ['plant@1'], name)],

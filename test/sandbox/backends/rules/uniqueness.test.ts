@@ -24,7 +24,6 @@ describe('unique values', () => {
     expect(keyOfA).toHaveLength(1);
     expect(JSON.stringify(keyOfA) === JSON.stringify(keyOfB)).toBe(isSame);
   });
-
   it('count for every group of the type, by its leader, except groups with missing values', () => {
     const properties = '{"serial":"A1","plant":"n","position":null}';
     expect(uniqueKeys(new Map([...serial, ...place]), properties)).toEqual([['pump', '"A1"']]);
@@ -48,7 +47,6 @@ describe('a new object model', () => {
   ])('is %s', (_what, siblings, caller, expected) =>
     expect(outcome(() => checkAbsent(siblings, 'm', caller))).toBe(expected),
   );
-
   it.each([
     ['nobody', [], device, 'allowed'],
     ['an own one', [own], device, '409 an object model with these unique properties exists'],
@@ -58,7 +56,6 @@ describe('a new object model', () => {
   ])('has the unique values of %s', (_what, holders, caller, expected) =>
     expect(outcome(() => checkUntaken(holders, caller))).toBe(expected),
   );
-
   it('gets the existing one in its refusal', () => {
     const meta = { objectId: 'o', type: 'pump@1.0.0' };
     expect(() => checkUntaken([own], device)).toThrow(expect.objectContaining({ meta }));
@@ -79,7 +76,6 @@ describe('an update', () => {
   ])('%s', (_what, before, after, expected) =>
     expect(outcome(() => checkUnchanged(['serial'], before, after))).toBe(expected),
   );
-
   it.each([
     ['has values of its own', [own], 'allowed'],
     ['has values that nobody has', [], 'allowed'],
