@@ -48,8 +48,7 @@ describe('the semaphore', () => {
     semaphore.release();
     semaphore.release();
     await settle();
-    expect(log).toEqual(['a', 'b', 'c']);
-    expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
+    expect([log, semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([['a', 'b', 'c'], false, 0]);
   });
 
   it('grants slots to calls with precedence before others, in order of arrival', async () => {
@@ -67,8 +66,7 @@ describe('the semaphore', () => {
       await settle();
       expect(log).toHaveLength(count);
     }
-    expect(log).toEqual(['first', 'second', 'a', 'b']);
-    expect(semaphore.waiting()).toBe(0);
+    expect([log, semaphore.waiting()]).toEqual([['first', 'second', 'a', 'b'], 0]);
     semaphore.release();
     expect(freeOf(semaphore)).toBe(1);
   });
@@ -214,8 +212,7 @@ it('what others hold up does not count', async () => {
   const waited = deadline.untimed(new Promise<string>((resolve) => (come = resolve)));
   await vi.advanceTimersByTimeAsync(60_000);
   come('room');
-  expect(await waited).toBe('room');
-  expect(deadline.remaining()).toBe(6_000);
+  expect([await waited, deadline.remaining()]).toEqual(['room', 6_000]);
 });
 
 it('the wait for what others hold up ends with the partition', async () => {

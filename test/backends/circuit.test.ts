@@ -127,8 +127,7 @@ describe('a circuit', () => {
     await vi.advanceTimersByTimeAsync(16_999);
     expect(state()).toBe('open');
     await vi.advanceTimersByTimeAsync(1);
-    expect(await waiting).toBe(true);
-    expect(probes).toEqual([1000, 3000, 7000, 12_000, 17_000]);
+    expect([await waiting, probes]).toEqual([true, [1000, 3000, 7000, 12_000, 17_000]]);
     expect(log.lines.at(-1)).toEqual({
       level: 'info',
       fields: { backend: 'type registry', waited: 1, times: 1, forSeconds: 17 },
@@ -271,8 +270,7 @@ describe('a circuit', () => {
       const asked = untilProbed();
       close();
       await asked;
-      expect(state()).toBe('closed');
-      expect(vi.getTimerCount()).toBe(0);
+      expect([state(), vi.getTimerCount()]).toEqual(['closed', 0]);
     });
   });
 });

@@ -225,8 +225,7 @@ describe('the outcome of a call', () => {
       throw new TypeError(`nobody\n  foresaw this ${'x'.repeat(400)}`);
     };
     const { informationModel } = createBackends(settings, log, { adapter }).bind(callOf());
-    const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
-    expect(refusal.code).toBe('internal_platform_error');
+    expect((await rejection(informationModel.getModel('o1', 'svc.device'))).code).toBe('internal_platform_error');
     expect(log.lines[0]?.fields['cause']).toBe(`nobody foresaw this ${'x'.repeat(280)}`);
   });
 });

@@ -86,8 +86,7 @@ describe('a passing failure', () => {
 
 it('HTTP 500 is tried three times, then it is an incident', async () => {
   const { work, attempts, log } = await read([[500], [503], [500], [500]]);
-  expect((await rejection(work)).code).toBe('internal_platform_error');
-  expect(attempts).toBe(4);
+  expect([(await rejection(work)).code, attempts]).toEqual(['internal_platform_error', 4]);
   expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
 });
 
@@ -142,8 +141,7 @@ describe('HTTP 403', () => {
     );
     const work = rejection(informationModel.getModel('o1', 'svc.device'));
     await vi.runAllTimersAsync();
-    expect((await work).code).toBe('not_authorized');
-    expect([backends.isUp('informationModel'), log.lines]).toEqual([true, []]);
+    expect([(await work).code, backends.isUp('informationModel'), log.lines]).toEqual(['not_authorized', true, []]);
   });
 });
 

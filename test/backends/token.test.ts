@@ -150,8 +150,7 @@ describe('client credentials', () => {
     const { tokens, asked } = source([issued('t1'), issued('t2')]);
     await tokens.token();
     expect(await tokens.renew('t1')).toBe('t2');
-    expect(await tokens.renew('t1')).toBe('t2');
-    expect(asked.length).toBe(2);
+    expect([await tokens.renew('t1'), asked.length]).toEqual(['t2', 2]);
   });
 
   /** A secret in a file, which by now has another one. */
@@ -232,8 +231,7 @@ it('over HTTP, a token that a backend no longer accepts is renewed once and the 
   const { informationModel } = backends.bind(callOf());
   expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
   expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
-  expect(seen).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2']);
-  expect([count, log.lines]).toEqual([2, []]);
+  expect([seen, count, log.lines]).toEqual([['Bearer t1', 'Bearer t2', 'Bearer t2'], 2, []]);
 });
 
 // Backends that are called with the process's identity, each with the tokens of its scope (D365).

@@ -89,8 +89,7 @@ describe('the transport', () => {
       requests += 1;
       response.writeHead(302, { location: '/elsewhere' }).end();
     });
-    expect((await client(url)('GET', '/')).status).toBe(302);
-    expect(requests).toBe(1);
+    expect([(await client(url)('GET', '/')).status, requests]).toEqual([302, 1]);
   });
 
   it.each([
@@ -368,8 +367,7 @@ describe('a large answer', () => {
     passes(600_000);
     room.give(2 * size);
     await new Promise((resolve) => setImmediate(resolve));
-    expect((await failsAfter(60_000, failed)).fault).toBe('no answer in time');
-    expect(room.inFlight()).toEqual(none);
+    expect([(await failsAfter(60_000, failed)).fault, room.inFlight()]).toEqual(['no answer in time', none]);
   });
 
   it('gives its room back when it breaks off, also when it has none yet', async () => {

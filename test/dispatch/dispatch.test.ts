@@ -21,8 +21,7 @@ const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: 
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
   const { replies, handled } = await dispatchEvent(event, []);
-  expect(handled).toBe(true);
-  expect(replies).toHaveLength(1);
+  expect([handled, replies.length]).toEqual([true, 1]);
   return JSON.parse(replies[0]?.body ?? '');
 };
 
@@ -189,8 +188,7 @@ describe('an unavailable backend', () => {
 describe('a message that cannot be handled to its end', () => {
   it('is not counted as handled when the service stops before its replies are out', async () => {
     const { handled, logged } = await dispatchEvent(event, success, { deliver: () => 'stopped' });
-    expect(handled).toBe(false);
-    expect(logged).toEqual([]);
+    expect([handled, logged]).toEqual([false, []]);
   });
 
   it('makes no further call after its partition is lost, and is neither answered nor parked', async () => {

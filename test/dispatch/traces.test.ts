@@ -91,8 +91,7 @@ describe('the spans of a message', () => {
       }));
       shapes.push([withoutIds, calls.map((call) => call.headers['traceparent']?.slice(-2))]);
     }
-    expect(shapes[1]).toEqual(shapes[0]);
-    expect(shapes[2]).toEqual(shapes[0]);
+    expect([shapes[1], shapes[2]]).toEqual([shapes[0], shapes[0]]);
   });
 
   it('of a message without a trace are in one that is made from the event, without a link', async () => {
@@ -116,8 +115,7 @@ describe('the spans of a message', () => {
       isError: true,
       message: expect.stringMatching(/^internal error, incident /),
     });
-    const call = collector.spans.find(({ name }) => name === 'resolve identity');
-    expect(call).toMatchObject({
+    expect(collector.spans.find(({ name }) => name === 'resolve identity')).toMatchObject({
       isError: true,
       attributes: { 'http.response.status_code': 200, 'error.type': 'internal_platform_error' },
     });
@@ -229,8 +227,7 @@ describe('the span of a backend call', () => {
     const { traces, collector } = await startRecording();
     const script = [device, { call: success[1].call, reply: problem(403, 'Forbidden') }] as const;
     await dispatchEvent(event, script, { traces });
-    const refused = await collector.spansNamed('read object model');
-    expect(refused).toMatchObject([
+    expect(await collector.spansNamed('read object model')).toMatchObject([
       { isError: true, attributes: { 'http.response.status_code': 403, 'error.type': '403' } },
     ]);
     await dispatchEvent({ ...event, sequenceNumber: 8 }, success, { traces });

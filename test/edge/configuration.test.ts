@@ -144,8 +144,7 @@ describe('a configuration', () => {
     ['in a misspelt name', { ...press, names: [] }, /^line 22: modules\[0\].names: is not a setting/],
   ])('with a fault %s names the line', (_, module, expected) => {
     const all = { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] };
-    const text = JSON.stringify(all, undefined, 1);
-    expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);
+    expect(problemsOf(JSON.stringify(all, undefined, 1))).toEqual([expect.stringMatching(expected)]);
   });
 
   it.each(['"secret"', '123456', '-1'])('never quotes a value: %s', (value) => {
@@ -375,7 +374,6 @@ describe('the configuration file', () => {
   it('has a JSON schema that accepts the example and refuses a misspelt name', async () => {
     const validate = new Ajv2020().compile(await edgeSchema());
     const example = readJsonWithComments(await readFile('edge/config.example.jsonc', 'utf8')).value as object;
-    expect(validate(example)).toBe(true);
-    expect(validate({ ...example, brokers: {} })).toBe(false);
+    expect([validate(example), validate({ ...example, brokers: {} })]).toEqual([true, false]);
   });
 });

@@ -300,8 +300,7 @@ describe('the folder of a module', () => {
     start({ quotaBytes: 1_000 });
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), 'x'.repeat(600));
-    expect(await load(of(401))).toEqual(tooMuch);
-    expect(server.requests).toBe(0);
+    expect([await load(of(401)), server.requests]).toEqual([tooMuch, 0]);
     await loaded(of(400));
   });
 

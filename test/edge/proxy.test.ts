@@ -138,8 +138,7 @@ describe('an invocation', () => {
     const calling = edge.call();
     edge.topics.use([]);
     edge.reply(3);
-    expect((await calling).payload).toEqual({ status: 3 });
-    expect(edge.changes).toEqual([['press/out'], []]);
+    expect([(await calling).payload, edge.changes]).toEqual([{ status: 3 }, [['press/out'], []]]);
     edge.topics.use(modules);
   });
 
@@ -297,8 +296,7 @@ describe('an invocation with files', () => {
       ...{ status: 503, reason },
       payload: { detail: expect.stringContaining(detail), invoked: 'no' },
     });
-    expect(edge.published).toEqual([]);
-    expect([keep.mock.calls.length, discard.mock.calls.length]).toEqual([0, 1]);
+    expect([edge.published, keep.mock.calls.length, discard.mock.calls.length]).toEqual([[], 0, 1]);
   });
 
   it('is not delivered when the proxy is aborted during the download', async () => {

@@ -54,8 +54,7 @@ describe('the files of the configuration', () => {
     await look();
     await look();
     await look();
-    expect(found()).toEqual([1, 0]);
-    expect(read[0]?.limits.drainSeconds).toBe(22);
+    expect([found(), read[0]?.limits.drainSeconds]).toEqual([[1, 0], 22]);
   });
 
   it('are left alone while one is being written', async () => {

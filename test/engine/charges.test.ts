@@ -117,8 +117,7 @@ describe('the charge of a message', () => {
     stays[0].charge.shrink(5_000);
     expect(budget.answers.inFlight().bytes).toBe(4_000);
     await end(1);
-    expect(await other).toBe(true);
-    expect(budget.answers.inFlight().bytes).toBe(9_000);
+    expect([await other, budget.answers.inFlight().bytes]).toEqual([true, 9_000]);
     await end(2);
     expect(budget.answers.inFlight()).toEqual(none);
   });

@@ -35,7 +35,7 @@ describe('the completion map', () => {
     expect(encodeCompletion(7, [], { position: 3, bits: Uint8Array.of(0b1111) })).toBe('');
   });
 
-  it('has exactly the finished sequence numbers', () => {
+  it('has exactly the finished sequence numbers', () =>
     fc.assert(
       fc.property(somePosition, somePairs, (position, pairs) => {
         const runs = runsOf(position, pairs);
@@ -44,10 +44,9 @@ describe('the completion map', () => {
         expect(asked.map(isFound)).toEqual(asked.map(isIn(runs)));
       }),
       { numRuns: 1000 },
-    );
-  });
+    ));
 
-  it('includes an earlier map above its own position', () => {
+  it('includes an earlier map above its own position', () =>
     fc.assert(
       fc.property(somePosition, somePairs, somePairs, fc.nat(3_000), (position, earlier, pairs, moved) => {
         const before = runsOf(position, earlier);
@@ -59,8 +58,7 @@ describe('the completion map', () => {
         expect(asked.map(isFound)).toEqual(asked.map((at) => at > position + moved && isExpected(at)));
       }),
       { numRuns: 1000 },
-    );
-  });
+    ));
 
   it('covers 8 million sequence numbers above the position, and no more', () => {
     const reach = 8 * 1024 * 1024;

@@ -35,11 +35,10 @@ describe('a crash record', () => {
     expect(decodeCrashRecord(text)).toEqual(record);
   });
 
-  it('of 1.0 is read without what it says about slow ones, and those that are cleared', () => {
+  it('of 1.0 is read without what it says about slow ones, and those that are cleared', () =>
     expect(decodeCrashRecord('2 4 42 - h~,1+~:3,2.,1+.')).toEqual(
       recordOf(4, 42, suspects({ 17: {}, 18: { isInWork: true, ends: 3 } })),
-    );
-  });
+    ));
 
   it.each([
     undefined,

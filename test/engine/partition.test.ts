@@ -47,8 +47,7 @@ describe('a partition', () => {
     const { partition, started, end } = await partitionWith('a1 b2');
     await partition.admit(events('a1 b2 c3'));
     await end(1);
-    expect(started).toEqual([1, 2, 3]);
-    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
+    expect([started, partition.position()]).toEqual([[1, 2, 3], { sequenceNumber: 3, offset: '3000' }]);
   });
 
   it('marks messages that another instance may have handled before the takeover', async () => {
@@ -187,8 +186,7 @@ describe('a partition', () => {
   it('never checkpoints a message that was not handled to its end', async () => {
     const { partition, checkpoints, end } = await partitionWith('t1 a2 t3');
     await end(2, false);
-    expect(await partition.drain(0)).toBe(1);
-    expect(positions(checkpoints)).toEqual([1]);
+    expect([await partition.drain(0), positions(checkpoints)]).toEqual([1, [1]]);
   });
 });
 

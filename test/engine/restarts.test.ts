@@ -49,14 +49,12 @@ describe('a message that ends the process', () => {
       ],
       devices: { k: fatal, l: fatal },
     });
-    expect(parked.toSorted()).toEqual(['k3', 'l19']);
-    expect(handled).toHaveLength(20);
+    expect([parked.toSorted(), handled.length]).toEqual([['k3', 'l19'], 20]);
   });
 
   it('is found as soon behind quick messages of its device without checkpoints', async () => {
     const { parked, ends } = await runToTheEnd({ partitions: [`${row('k', 0, 40)} x40 k41`], devices: { x: fatal } });
-    expect(parked).toEqual(['x40']);
-    expect(ends).toHaveLength(5);
+    expect([parked, ends.length]).toEqual([['x40'], 5]);
   });
 
   it('is found behind messages of its device whose replies to others wait (A12)', async () => {
@@ -113,8 +111,7 @@ describe('a message that ends the process', () => {
       partitions: [`${hanging.map((device, index) => `${device}${index}`).join(' ')} k10 x11`],
       devices: { ...devices, k: fatal },
     });
-    expect(parked).toEqual(['k10']);
-    expect(handled).toHaveLength(11);
+    expect([parked, handled.length]).toEqual([['k10'], 11]);
     expect(ends.length).toBeLessThanOrEqual(8);
   });
 
@@ -246,9 +243,7 @@ it('a store that fails delays suspects: none begins without its record', async (
     devices: { k: { ms: 100, isFatal: true } },
     storeOut: { from: 0, to: 4_000 },
   });
-  expect(parked).toEqual(['k0']);
-  expect(ends).toHaveLength(5);
-  expect(handled).toEqual(['a1']);
+  expect([parked, ends.length, handled]).toEqual([['k0'], 5, ['a1']]);
 });
 
 it('normal running records nothing for any number of messages, and clears the crash record when its messages are done', async () => {
@@ -260,6 +255,5 @@ it('normal running records nothing for any number of messages, and clears the cr
     devices: { s: { ms: 3_000 } },
     interrupted: (session) => (session < 2 ? { killMs: 1_000 } : undefined),
   });
-  expect(after.ends).toHaveLength(2);
-  expect(after.written[0]).toEqual({ sequenceNumber: 2, offset: '2000', completed: '' });
+  expect([after.ends.length, after.written[0]]).toEqual([2, { sequenceNumber: 2, offset: '2000', completed: '' }]);
 });

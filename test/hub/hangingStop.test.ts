@@ -135,8 +135,7 @@ describe('a stop', () => {
         const { consumer, worlds } = await setUp();
         for (const part of silent) worlds[part].kill();
         await vi.advanceTimersByTimeAsync(moment);
-        const ms = await stopMs(consumer);
-        expect(ms, `silent for ${moment} ms`).toBeLessThan(drainMs + 20_000);
+        expect(await stopMs(consumer), `silent for ${moment} ms`).toBeLessThan(drainMs + 20_000);
         vi.clearAllTimers();
       }
     },

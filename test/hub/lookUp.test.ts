@@ -50,8 +50,7 @@ it('a certificate that is not trusted is named', async () => {
 });
 
 it('a port that is closed is named', async () => {
-  const found = await failureOf('HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5');
-  expect(found).toMatchObject({
+  expect(await failureOf('HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5')).toMatchObject({
     cause: 'ECONNREFUSED',
     isAnswer: false,
     todo: expect.stringContaining('nobody answers'),

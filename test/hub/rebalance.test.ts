@@ -180,8 +180,7 @@ describe('a round', () => {
   it('lacks nothing when partitions are still to be claimed', async () => {
     const { rounds } = setUp([]);
     await rounds.run();
-    expect(rounds.last().owned.toSorted()).toEqual(['0', '1']);
-    expect(rounds.last().unreadSince).toBeUndefined();
+    expect([rounds.last().owned.toSorted(), rounds.last().unreadSince]).toEqual([['0', '1'], undefined]);
   });
 
   it.each<[string, SeenLease[], boolean]>([

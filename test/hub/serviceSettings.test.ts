@@ -97,8 +97,7 @@ it('A stop ends a message in progress before it closes what the message needs, a
   backend.answer();
   await stopping;
   expect(lines.filter(({ msg }) => msg === 'handled')).toMatchObject([{ code: 'ok' }]);
-  expect([checkpoint(), lines.at(-1)?.['msg']]).toEqual([0, 'stopped']);
-  expect(currentTroubles(log)).toEqual([]);
+  expect([checkpoint(), lines.at(-1)?.['msg'], currentTroubles(log)]).toEqual([0, 'stopped', []]);
   await expect.poll(backend.connections, { timeout: 2_000 }).toBe(0); // the backend keeps them for 5 s
   for (const port of ports) await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow('fetch failed');
 });

@@ -26,9 +26,7 @@ const alarms = () => lines.filter(({ level }) => level === 'error').map((fields)
 
 const hub = hubForEach({ partitions: 2 });
 const begin = consumersForEach();
-beforeEach(() => {
-  [seen, lines] = [[], []];
-});
+beforeEach(() => ([seen, lines] = [[], []]));
 afterEach(() => void vi.useRealTimers());
 
 const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });

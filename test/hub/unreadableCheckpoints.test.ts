@@ -107,9 +107,7 @@ describe('a blob', () => {
     container = new ContainerClient(storage.connectionString, 'progress');
     await container.create();
   });
-  beforeEach(() => {
-    groups += 1;
-  });
+  beforeEach(() => (groups += 1));
 
   const open = () =>
     createBlobStore({

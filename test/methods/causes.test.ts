@@ -64,8 +64,7 @@ describe('the hub', () => {
     expect(toldOf(failureFromHub(error()))).toEqual(told(as, reason, invoked, retryAfter));
     // Its own Retry-After replaces ours; where a repeat is of no use, or may run the method twice, there is none.
     const asked = retryAfter === undefined ? undefined : 17;
-    const wanted = failureFromHub(error({ 'retry-after': '17' }));
-    expect(toldOf(wanted)).toEqual(told(as, reason, invoked, asked));
+    expect(toldOf(failureFromHub(error({ 'retry-after': '17' })))).toEqual(told(as, reason, invoked, asked));
   });
 
   it.each<[what: string, error: Error, wasSent: boolean, Reason, Invoked, retryAfter?: number]>([

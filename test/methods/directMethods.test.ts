@@ -265,8 +265,7 @@ describe('with an identity', () => {
 
   it('a call without a token is not sent', async () => {
     const { requests, methods } = await setUp(() => Promise.reject(new Error('none')));
-    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'unavailable' });
-    expect(requests).toEqual([]);
+    expect([await methods.invoke(call), requests]).toEqual([{ kind: 'failure', failure: 'unavailable' }, []]);
   });
 
   it('a refused call is sent once', async () => {
@@ -307,8 +306,7 @@ describe('with a key in a file', () => {
 
   it('a refused call is sent again with the next key, once (D397)', async () => {
     const { requests, methods } = await setUp('two', [401, '{}'], [200, good]);
-    expect(await methods.invoke(call)).toEqual(response);
-    expect([requests.length, signed(requests)]).toEqual([2, 2]);
+    expect([await methods.invoke(call), requests.length, signed(requests)]).toEqual([response, 2, 2]);
   });
 
   it.each([
@@ -325,8 +323,7 @@ describe('with a key in a file', () => {
     const { requests, change, methods } = await setUp(undefined, [401, '{}'], [200, good]);
     const called = methods.invoke(call);
     change('two');
-    expect(await called).toEqual(response);
-    expect([requests.length, signed(requests)]).toEqual([2, 2]);
+    expect([await called, requests.length, signed(requests)]).toEqual([response, 2, 2]);
   });
 
   it('later calls are signed with the key of the moment', async () => {

@@ -71,8 +71,7 @@ describe('a method without inputs', () => {
     (await motor.next()).respond(200, { status: 0 });
     const { status, headers } = await calling;
     expect(status).toBe(200);
-    const line = await setup.lineOf(headers['x-correlation-id']);
-    expect(line).toMatchObject({
+    expect(await setup.lineOf(headers['x-correlation-id'])).toMatchObject({
       level: 'info',
       msg: 'method invoked',
       objectId: setup.objectIdOf(conveyor),

@@ -111,8 +111,7 @@ it('What is kept of the results of related models is bounded, also where each is
   const related = createRelatedModels({ maxRelatedModels: 3_000 });
   const one = parseJson(JSON.stringify({ model: 'x'.repeat(60_000), success: true, code: 'ok', details: '' }));
   for (let count = 0; count < 4; count += 1) related.take(one);
-  const fifth = rejection(Promise.resolve().then(() => related.take(one)));
-  return expect(fifth).resolves.toMatchObject({
+  return expect(rejection(Promise.resolve().then(() => related.take(one)))).resolves.toMatchObject({
     code: 'response_too_large',
     details: 'information model: the results of related models have more than 262144 characters',
   });

@@ -95,7 +95,6 @@ describe.each<[string, Program]>([
         ? []
         : Object.entries(points).map(([labels, value]) => [value, `${name} ${labels}`] as const),
     );
-    const twice = numbers.filter(([value], index) => numbers.findIndex(([other]) => other === value) !== index);
-    expect(twice).toEqual([]);
+    expect(numbers.filter(([value], index) => numbers.findIndex(([other]) => other === value) !== index)).toEqual([]);
   });
 });

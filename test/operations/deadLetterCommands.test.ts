@@ -13,9 +13,7 @@ import { withOutput } from '../support/waiting.ts';
 const directory = folderForEach('letters');
 let store: DeadLetters;
 const output = withOutput();
-beforeEach(() => {
-  store = lettersInDirectory(directory);
-});
+beforeEach(() => (store = lettersInDirectory(directory)));
 
 const id = (number: number, deviceId = 'd1') => idOf(letter(number, { deviceId }));
 const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] = {}, isDryRun = false) =>

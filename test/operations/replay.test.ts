@@ -13,9 +13,7 @@ import { signal } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;
-beforeEach(() => {
-  store = lettersInDirectory(directory);
-});
+beforeEach(() => (store = lettersInDirectory(directory)));
 
 const of = (deviceId: string, number: number) => letter(number, { deviceId });
 const nameOf = ({ deviceId, event }: Pick<ReceivedMessage, 'deviceId' | 'event'>) =>
@@ -297,8 +295,7 @@ describe('choosing dead letters', () => {
     await store.park(letter(1));
     const other = { deviceId: 'd2', code: 'internal_platform_error', parkedAt: new Date('2026-02-01') };
     await store.park(letter(2, other));
-    const found = (await allLetters(store, choice)).map((one) => one.letter.event.sequenceNumber);
-    expect(found.sort()).toEqual(expected);
+    expect((await allLetters(store, choice)).map((one) => one.letter.event.sequenceNumber).sort()).toEqual(expected);
   });
 
   it('skips files that are not dead letters, and names them', async () => {

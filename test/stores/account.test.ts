@@ -103,8 +103,7 @@ describe('a request to an account', () => {
       if (answer instanceof Error) throw answer;
       return answer;
     });
-    expect(await asked).toBe('read');
-    expect(used).toEqual(['1', '2', '3']);
+    expect([await asked, used]).toEqual(['read', ['1', '2', '3']]);
   });
 
   it('ends with the refusal when there is no other key', async () => {
@@ -212,11 +211,10 @@ describe('the client of an account', () => {
     }
   });
 
-  it('has its address without the slashes that may end it', () => {
+  it('has its address without the slashes that may end it', () =>
     expect(open({ url: 'https://account.example//', credential: identity }).client().url).toBe(
       'https://account.example/c',
-    );
-  });
+    ));
 
   it('makes a request once: repeats are counted here', async () => {
     let requests = 0;

@@ -47,9 +47,7 @@ const newPlace = () => {
 
 describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   let instance: () => CheckpointStore;
-  beforeEach(() => {
-    instance = open(newPlace());
-  });
+  beforeEach(() => (instance = open(newPlace())));
 
   it('is empty at first', async () => {
     const store = instance();

@@ -15,8 +15,7 @@ const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `${sequenceNum
 describe('the file of checkpoints', () => {
   it('is readable by its owner alone, and leaves no temporary file', async () => {
     await open().change(undefined, claimed('a', 1));
-    expect(readdirSync(directory)).toEqual(['place.json']);
-    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect([readdirSync(directory), statSync(path()).mode & 0o777]).toEqual([['place.json'], 0o600]);
   });
 
   it('has leftovers of a process that died during a write removed', async () => {

@@ -120,8 +120,7 @@ describe('a file is looked up', () => {
     ['no etag', { ...found, etag: undefined }, unavailable(undefined, 'no length or no etag')],
   ])('once, which tells of %s', async (_, answer, result) => {
     const { sign, asked } = storageWhere({ a: [answer] });
-    expect(await sign('a')).toEqual(result);
-    expect(asked).toEqual(['a']);
+    expect([await sign('a'), asked]).toEqual([result, ['a']]);
   });
 
   it.each(['sub/../a', '../other/a', '../global2/../global/a'])('never by another name than %s', async (name) => {

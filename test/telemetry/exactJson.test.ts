@@ -44,14 +44,13 @@ describe('the inexact parts of a JSON text', () => {
     expect(inexact(deep)).toMatch(/^\["long .{290,300}… is a number beyond the range of a double$/);
   });
 
-  it('are empty for any value that JavaScript has written', () => {
+  it('are empty for any value that JavaScript has written', () =>
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(2), (value, indent) => {
         expect(inexact(JSON.stringify(value, undefined, indent))).toBeUndefined();
       }),
       { numRuns: 2_000 },
-    );
-  });
+    ));
 
   it('are those that reading and writing changes, in any place', () => {
     const literal = fc.constantFrom(
@@ -128,7 +127,7 @@ describe('a number', () => {
     ['-1e-99999999999999999999', 'become 0'],
   ])('%s cannot be a double: %s', (literal, problem) => expect(problemOf(literal)).toContain(problem));
 
-  it('that is an integer is exact when its double has the same digits', () => {
+  it('that is an integer is exact when its double has the same digits', () =>
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.nat(9), (n, zeros) => {
         const literal = `${n}${'0'.repeat(zeros)}`;
@@ -136,8 +135,7 @@ describe('a number', () => {
         expect([literal, problemOf(literal) === undefined]).toEqual([literal, isSame]);
       }),
       { numRuns: 2_000 },
-    );
-  });
+    ));
 });
 
 it('a value is shallow within so many levels', () => {
