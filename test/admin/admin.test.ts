@@ -188,14 +188,7 @@ describe('the admin port', () => {
   it('with a token answers only requests that have it, by any host name, and still no web page', async () => {
     const port = await serverWith(token);
     const host = 'pod-1.example:8082';
-    for (const authorization of [
-      '',
-      'Bearer ',
-      `Bearer ${token}x`,
-      `Bearer ${token.slice(1)}`,
-      `Basic ${token}`,
-      token,
-    ]) {
+    for (const sent of ['', 'Bearer ', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]) {
       const refused = await ask(port, '/state', authorization === '' ? { host } : { host, authorization });
       expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Bearer']);
       expect(refused.body).not.toContain(token);

@@ -120,10 +120,7 @@ describe('HTTP 401', () => {
     onTestFinished(() => troubles.close());
     for (const backend of ['typeRegistry', 'informationModel'] as const)
       openBackend({ backend, troubles }).backend.recordOutcome({ status: 401 } as HttpResponse, 'd1', 1_000);
-    expect(log.lines.map(({ fields }) => fields)).toEqual([
-      { backend: 'type registry' },
-      { backend: 'information model' },
-    ]);
+    expect(log.lines.map((of) => of.fields)).toEqual([{ backend: 'type registry' }, { backend: 'information model' }]);
   });
 });
 

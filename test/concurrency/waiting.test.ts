@@ -71,8 +71,7 @@ it('work in order has its results in the order of its inputs, and begins none af
 
 describe('a wait with a limit', () => {
   withFakeTimers();
-  const later = <T>(ms: number, result: () => T) =>
-    new Promise<void>((resolve) => setTimeout(resolve, ms)).then(result);
+  const later = <T>(ms: number, give: () => T) => new Promise<void>((resolve) => setTimeout(resolve, ms)).then(give);
   const fail = () => {
     throw new Error('refused');
   };

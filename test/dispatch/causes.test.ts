@@ -36,11 +36,7 @@ const causes: readonly (readonly [code: string, what: string, Cause])[] = [
   ['validation_error', 'a device whose name no header can carry', { device: 'ü'.repeat(100) }],
   ['platform_event_validation_error', 'an event that is no JSON', { properties: sync, body: '{' }],
   ['platform_event_validation_error', 'an event of such a device', { properties: sync, device: 'ü'.repeat(100) }],
-  [
-    'platform_event_validation_error',
-    'properties that are too large',
-    { properties: { ...properties, x: 'x'.repeat(33_000) } },
-  ],
+  ['platform_event_validation_error', 'too large properties', { properties: { ...properties, x: 'x'.repeat(33_000) } }],
   ['not_authorized', 'what the device may not do', { script: [{ ...device, reply: problem(403, 'No') }] }],
   ['http_response_error', 'what a backend refuses', { script: [{ ...device, reply: problem(400, 'No') }] }],
   ['http_response_error', 'an owner that nobody knows', { script: [{ ...device, reply: [200, { data: [] }] }] }],

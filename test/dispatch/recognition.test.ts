@@ -97,10 +97,7 @@ it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: '
     expect(receivedMessageOf(hubEvent({ properties }), false)).toBeUndefined();
     expect(counted()).toEqual({ ...nothing, skipped: 1, misspellings: 1 });
     expect(logged()).toMatchObject([
-      {
-        ...{ level: 'debug', partition: '3', sequenceNumber: 7, device: 'd1' },
-        hint: expect.stringContaining('msgType'),
-      },
+      { level: 'debug', partition: '3', sequenceNumber: 7, device: 'd1', hint: expect.stringContaining('msgType') },
     ]);
   },
 );

@@ -2,11 +2,7 @@ import { getEventListeners } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { generate, parser } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  type Broker as BrokerClient,
-  clientOptions,
-  connectToBroker,
-} from '../../edge/src/modules/brokerConnection.ts';
+import { type Broker as Client, clientOptions, connectToBroker } from '../../edge/src/modules/brokerConnection.ts';
 import type { Reply } from '../../edge/src/modules/messages.ts';
 import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/routing.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
@@ -24,7 +20,7 @@ const users: Record<string, BrokerUser> = {
 };
 
 const broker = startForEach(() => startBroker({ users }));
-let client: BrokerClient;
+let client: Client;
 let press: TestModule;
 let replies: Reply[];
 let lines: Record<string, unknown>[];

@@ -72,9 +72,7 @@ const withFolder =
   ({ modules: [press, ...others] }: File) => ({ modules: [{ ...press, files: { folder } }, ...others] });
 const withHub =
   (part: RegExp, by: string, change: object = {}) =>
-  ({ hub }: File) => ({
-    hub: { ...hub, ...change, connectionString: String(hub['connectionString']).replace(part, by) },
-  });
+  ({ hub }: File) => ({ hub: { ...hub, ...change, connectionString: `${hub['connectionString']}`.replace(part, by) } });
 const withBroker =
   (change: object) =>
   ({ broker }: File) => ({ broker: { ...broker, ...change } });
@@ -161,7 +159,7 @@ describe('the hub', () => {
   it.each([
     [false, 8883],
     [true, 443],
-  ])('over WebSockets: %s, it is looked for at port %i', async (webSockets, port) => {
+  ])('over WebSockets: %s, it is sought at port %i', async (webSockets, port) => {
     const [found] = await checkHub({ connectionString: ofHub('127.0.0.1'), webSockets });
     expect(found?.found).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port}: `));
   });

@@ -46,10 +46,7 @@ describe('a configuration', () => {
     }));
 
   it.each<[problem: string, text: string]>([
-    [
-      'modules[0].topics_methods_in: must not contain the wildcards + or #',
-      withPress({ topics_methods_in: 'press/+' }, bus),
-    ],
+    ['modules[0].topics_methods_in: must not contain the wildcards + or #', withPress({ topics_methods_in: '+' }, bus)],
     ['modules[0].topics_methods_out: must not contain the wildcards + or #', withPress({ topics_methods_out: '#' })],
     [noTopic, withTopic('$SYS/in')],
     [noTopic, withTopic('press//in')],
@@ -91,10 +88,7 @@ describe('a configuration', () => {
     ['modules[0].objectsIds: is not a setting', withPress({ objectsIds: [] })],
     ['hub: is missing', having({ hub: undefined })],
     ['hub: exactly one of connectionString and connectionStringFile is required', having({ hub: {} })],
-    [
-      'hub: exactly one of connectionString and connectionStringFile is required',
-      withHub({ connectionStringFile: 'x' }),
-    ],
+    ['hub: exactly one of connectionString and connectionStringFile is', withHub({ connectionStringFile: 'x' })],
     ['hub: certificateFile and keyFile require each other', withHub({ certificateFile: 'x' })],
     ['hub.connectionString: must be a string', withHub({ connectionString: 7 })],
     ['limits.inFlight: must be a whole number from 1 to 10000', having({ limits: { inFlight: '5' } })],

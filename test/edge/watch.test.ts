@@ -31,10 +31,7 @@ describe('the files of the configuration', () => {
     await readConfiguration(path, stamps);
     const watching = watchConfiguration(
       { path, stamps, everyMs: 3_600_000 },
-      {
-        take: async (configuration) => void read.push(configuration),
-        refuse: (problems) => void refused.push(problems),
-      },
+      { take: async (all) => void read.push(all), refuse: (problems) => void refused.push(problems) },
     );
     onTestFinished(() => watching.close());
     return watching;

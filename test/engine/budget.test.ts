@@ -67,13 +67,9 @@ describe('messages that wait for room', () => {
     const signal = new AbortController();
     expect(one.all.take(1)).toBeUndefined();
     const inOwnLine = one.all.take(1, signal.signal);
-    const inOverallLine = other.all.take(1, signal.signal);
+    const inOverall = other.all.take(1, signal.signal);
     signal.abort();
-    expect(await Promise.all([inOwnLine, inOverallLine, one.all.take(1, signal.signal)])).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect(await Promise.all([inOwnLine, inOverall, one.all.take(1, signal.signal)])).toEqual([false, false, false]);
     expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
     one.all.give(1);
     expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);

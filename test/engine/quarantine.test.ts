@@ -32,9 +32,7 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
   const meter = createMeter();
   let last: CrashRecord | undefined;
   let isStoreOut = false;
-  const suspects = new Map(
-    Object.entries(blamed).map(([sequenceNumber, one]) => [Number(sequenceNumber), { ...unsuspected, ...one }]),
-  );
+  const suspects = new Map(Object.entries(blamed).map(([number, one]) => [Number(number), { ...unsuspected, ...one }]));
   const quarantine = createQuarantine({
     crashRecord: encodeCrashRecord({ ends, upTo: 100, alone: undefined, suspects }),
     async recordCrashState(next) {
@@ -81,9 +79,7 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
 }
 
 const inWords = ({ alone, suspects }: CrashRecord) => {
-  const inWork = [...suspects]
-    .filter(([, { isInWork }]) => isInWork)
-    .map(([one]) => (one === alone ? `${one} alone` : one));
+  const inWork = [...suspects].filter(([, { isInWork }]) => isInWork).map(([n]) => (n === alone ? `${n} alone` : n));
   return `record ${inWork.join(' ') || 'nobody'}`;
 };
 

@@ -44,7 +44,7 @@ describe('a message that ends the process', () => {
         many
           .toSpliced(3, 0, 'k')
           .toSpliced(19, 0, 'l')
-          .map((device, index) => `${device}${index}`)
+          .map((of, index) => `${of}${index}`)
           .join(' '),
       ],
       devices: { k: fatal, l: fatal },
@@ -160,9 +160,7 @@ describe('the neighbours of a message that ends the process', { timeout }, () =>
         ...handled.flatMap((name) => (quick.includes(name.slice(0, 1)) ? (handledAfterMs.get(name) ?? 0) : [])),
       );
       expect(lastQuick).toBeLessThan(10_000);
-      const suspects = rounds
-        .slice(0, all.length - 1)
-        .map((device, index) => handledAfterMs.get(`${device}${index}`) ?? 0);
+      const suspects = rounds.slice(0, all.length - 1).map((of, index) => handledAfterMs.get(`${of}${index}`) ?? 0);
       expect(Math.max(...suspects)).toBeLessThan(60_000);
     },
   );
@@ -186,10 +184,7 @@ describe('a message that waits for a connection to the backend and then ends the
     );
     const { handled, handledAfterMs, parked, ends } = await runToTheEnd({
       partitions,
-      devices: {
-        k: { ...fatal, ms: 0 },
-        ...Object.fromEntries(slows.map((device) => [device, { ms: 8_000, calls: 2 }])),
-      },
+      devices: { k: { ...fatal, ms: 0 }, ...Object.fromEntries(slows.map((of) => [of, { ms: 8_000, calls: 2 }])) },
       ...{ mostSuspects: 500, mostMessages: 500, connections: 128 },
     });
     const isQuick = (name: string) => quick.includes(name.slice(0, 1));

@@ -106,9 +106,7 @@ describe('a partition', () => {
     await pass(500);
     life.kill();
     let isOut = true;
-    start(undefined, {
-      progress: (partition) => (isOut ? Promise.reject(new Error('out')) : store.progress(partition)),
-    });
+    start(undefined, { progress: (one) => (isOut ? Promise.reject(new Error('out')) : store.progress(one)) });
     await pass(1_500);
     expect(written).toEqual([]);
     isOut = false;

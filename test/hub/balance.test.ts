@@ -59,14 +59,10 @@ describe('sharing partitions', () => {
 
   it('a request for more than the share of an instance is withdrawn when others have come (D412)', () => {
     const byB = { wantedBy: 'b', wantedSince: 99_000 };
-    const [claimedByD, ofC, ofB] = [
-      owned('1', 'a', { wantedBy: 'd', wantedSince: 99_000 }),
-      owned('2', 'c'),
-      owned('3', 'b'),
-    ];
+    const [byD, ofC, ofB] = [owned('1', 'a', { wantedBy: 'd', wantedSince: 99_000 }), owned('2', 'c'), owned('3', 'b')];
     const withdrawn = (first: Lease, ...others: Lease[]) => names(at('b', [first, ...others]).withdraw);
-    expect(withdrawn(owned('0', 'a', byB), claimedByD, ofC, ofB)).toEqual(['0']);
-    expect(withdrawn(owned('0', '', byB), claimedByD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', 'a', byB), byD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', '', byB), byD, ofC, ofB)).toEqual(['0']);
     expect(withdrawn(owned('0', 'a', byB), owned('1', 'a'), owned('2', 'a'), owned('3', 'a'))).toEqual([]);
     expect(withdrawn(owned('0', '', byB), owned('1', 'a'), ofC, owned('3', 'a'))).toEqual([]);
   });

@@ -8,9 +8,7 @@ import { standIns } from './support/standIns.ts';
 // partition, a renewal, a message, a checkpoint, a drain, a release. Or what it does there is late, and done when another
 // has taken over. Hub, store and clock are in memory, so that each run is the same as the one before.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 const surroundings = { clients: standIns, ...withOrderedTimers() };
 

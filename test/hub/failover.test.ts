@@ -17,9 +17,7 @@ import { standIns } from './support/standIns.ts';
 
 // The hub fails over in silence: each process ends when it notices, and the next one reads the other endpoint (D402, D403).
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 

@@ -12,9 +12,7 @@ import { standIns } from './support/standIns.ts';
 
 // An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 

@@ -68,10 +68,7 @@ function setUp(records: readonly SeenLease[]) {
       release: (partition) => does('release', { partition }),
     },
     troubles: readingTroubles,
-    allTroubles: {
-      raise: (source) => void troubles.push(`raise ${source}`),
-      clear: (source) => void troubles.push(`clear ${source}`),
-    },
+    allTroubles: { raise: (of) => void troubles.push(`raise ${of}`), clear: (of) => void troubles.push(`clear ${of}`) },
     watch() {},
     failedIdle: () => void observation.push('idle'),
   });

@@ -189,7 +189,7 @@ describe('the sender', () => {
   it('still reports that the quota is used up when the connection fails meanwhile (D36)', async () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
-    const answers: (SendRefusal | undefined)[] = [
+    const answers: SendRefusal[] = [
       { kind: 'hub', reason: 'quota' },
       { kind: 'connection', reason: 'hub_unavailable' },
     ];

@@ -69,9 +69,7 @@ describe('the connection to the service endpoint, with the official client', () 
     await connection.send(reply('first'));
     const before = endpoint.receivedMessages();
     const bodies = Array.from({ length: 20 }, (_, index) => String(index));
-    expect(new Set(await Promise.all(bodies.map((body) => connection.send(reply(body)))))).toEqual(
-      new Set([undefined]),
-    );
+    expect(new Set(await Promise.all(bodies.map((one) => connection.send(reply(one)))))).toEqual(new Set([undefined]));
     expect(endpoint.received).toEqual(['first', ...bodies]);
     expect(endpoint.receivedMessages() - before).toBe(1);
   });

@@ -63,15 +63,7 @@ function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}
     void connection.open();
     return opens(0, error);
   };
-  return {
-    made,
-    outcomes,
-    connection,
-    opens,
-    opened,
-    lines: log.lines,
-    closed: () => made.map(({ closed }) => closed),
-  };
+  return { made, outcomes, connection, opens, opened, lines: log.lines, closed: () => made.map((one) => one.closed) };
 }
 
 it('a new connection is opened even if its timer fires a little early', async () => {

@@ -17,9 +17,7 @@ import { standIns } from './support/standIns.ts';
 
 // What only the wiring of the service reads, in the unit that its name says.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 const soon = { timeout: 120_000, interval: 5 };
 

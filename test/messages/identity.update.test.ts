@@ -122,9 +122,7 @@ messageTable('V2', 'identity.update', sample, {
   ],
 
   refused: [
-    row('refuses an identity that does not exist below the device {S13.1 S13.7 S13.12}', sent, unknown, [
-      findsNothing(),
-    ]),
+    row('refuses an identity that is not below the device {S13.1 S13.7 S13.12}', sent, unknown, [findsNothing()]),
     row('refuses a device that has no identity itself {S13.7}', { body: { publicKey: 'MIIB' } }, unknown, [
       findsNothing(device.call),
     ]),

@@ -61,11 +61,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       [null, 'must be text'],
       [['sensor-1'], 'must be text'],
     ].map(([identity, fault]) =>
-      rejects(
-        `checks that the identity is text: ${JSON.stringify(identity)} {S13.6}`,
-        { body: { identity } },
-        `body.identity ${fault}`,
-      ),
+      rejects(`refuses${JSON.stringify(identity)} {S13.6}`, { body: { identity } }, `body.identity ${fault}`),
     ),
     ...(
       [
@@ -103,11 +99,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
         ),
       ];
     }),
-    rejects(
-      'refuses an identity that is not valid Unicode',
-      { body: '{"identity":"\\ud800"}' },
-      'body.identity must be Unicode text',
-    ),
+    rejects('refuses invalid Unicode', { body: '{"identity":"\\ud800"}' }, 'body.identity must be Unicode text'),
     rejects('refuses a body that is not an object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
     rejects(
       'refuses a body in which identity occurs twice {S13.6}',

@@ -159,12 +159,7 @@ messageTable('V2', 'reference.create', sample, {
   ],
 
   refused: [
-    passesOn(
-      'refuses a source that does not exist {S12.6}',
-      body,
-      problem(404, 'Not found'),
-      refusal('HTTP 404: Not found'),
-    ),
+    passesOn('refuses an absent source {S12.6}', body, problem(404, 'Not found'), refusal('HTTP 404: Not found')),
     passesOn(
       'refuses a name that the type of the source does not know',
       [{ ...reference, name: 'likes' }],

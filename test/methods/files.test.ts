@@ -106,9 +106,9 @@ describe('a file', () => {
     'x'.repeat(1_025),
     7,
     null,
-  ])('must have a valid name: %j {S23.5}', (name) =>
-    refused(name, 400, 'invalid_request', /^input "image" must be a file name/),
-  );
+  ])('must have a valid name: %j {S23.5}', async (name) => {
+    await refused(name, 400, 'invalid_request', /^input "image" must be a file name/);
+  });
 
   it('may have a name that looks percent-encoded, which is not decoded', async () => {
     await refused('%2e%2e/checkpoints/x', 400, 'file_not_found', /does not exist/);

@@ -65,16 +65,8 @@ describe('the settings of the front door', () => {
     ['the port of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
     ['the port of the admin', { METHODS_PORT: '8181', ADMIN_PORT: '8181' }, 'METHODS_PORT and ADMIN_PORT must differ'],
     ['an invalid port', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
-    [
-      'half a certificate',
-      { METHODS_TLS_KEY_FILE: '/key.pem' },
-      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
-    ],
-    [
-      'the other half of one',
-      { METHODS_TLS_CERTIFICATE_FILE: '/cert.pem' },
-      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
-    ],
+    ['a key alone', { METHODS_TLS_KEY_FILE: '/key.pem' }, 'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE'],
+    ['no key', { METHODS_TLS_CERTIFICATE_FILE: '/cert.pem' }, 'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE'],
     [
       'two ways to the files',
       { ...withFiles, IDENTITY: 'managed', METHODS_FILES_ACCOUNT_URL: 'https://a.example' },
@@ -101,11 +93,7 @@ describe('the settings of the front door', () => {
       'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key',
     ],
     ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is not used'],
-    [
-      'an invalid container name',
-      { ...withFiles, METHODS_FILES_CONTAINER: '../x' },
-      'METHODS_FILES_CONTAINER: must be 3',
-    ],
+    ['a wrong container name', { ...withFiles, METHODS_FILES_CONTAINER: '../x' }, 'METHODS_FILES_CONTAINER: must be 3'],
     [
       'a shared access signature',
       { ...withFiles, METHODS_FILES_CONNECTION_STRING: signature },
@@ -132,14 +120,8 @@ describe('the settings of the front door', () => {
 
   it.each([
     ['the store', { STORE_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' }],
-    [
-      'the store of the emulator',
-      { STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true', METHODS_FILES_CONTAINER: 'f-1' },
-    ],
-    [
-      'an account of their own beside a store that can sign for none',
-      { ...withFiles, STORE_CONNECTION_STRING: signature },
-    ],
+    ['the emulator’s store', { STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true', METHODS_FILES_CONTAINER: 'f-1' }],
+    ['an account of their own beside a store that signs none', { ...withFiles, STORE_CONNECTION_STRING: signature }],
     ['an account of their own beside a service with files', { ...withFiles, STORE: 'file' }],
     ['no files, and a store for the service', { STORE: 'blob', STORE_CONNECTION_STRING: signature }],
   ])('allow for files of methods: %s', (_, given) => expect(problemsOf({ ...enough, ...given })).toEqual([]));

@@ -94,9 +94,7 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     const odd = { code: 'two words', statusCode: '403', amqpError: { condition: 'x'.repeat(65) }, response };
     const plain = { type: 'Error', message: 'denied', stack: expect.any(String) };
     expect(lineOf(Object.assign(new Error('denied'), odd))).toEqual(plain);
-    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'no function' } } }))).toEqual(
-      plain,
-    );
+    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'none' } } }))).toEqual(plain);
     const longest = { code: 'x'.repeat(64) };
     expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
     expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });

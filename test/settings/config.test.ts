@@ -526,16 +526,8 @@ describe('an identity', () => {
       { [`${name}_CONNECTION_STRING`]: storage, [`${name}_ACCOUNT_URL`]: 'https://a.example' },
       `${name}_CONNECTION_STRING and ${name}_ACCOUNT_URL are two ways`,
     ]),
-    [
-      'a token that no backend takes',
-      { BACKENDS_TOKEN: token },
-      'BACKENDS_TOKEN is not used: every backend has a scope',
-    ],
-    [
-      'an event hub without a word on who may send',
-      { HUB_EVENTS_SENDERS: '' },
-      'HUB_EVENTS_SENDERS=hub-only, which says that nobody but',
-    ],
+    ['a token no backend takes', { BACKENDS_TOKEN: token }, 'BACKENDS_TOKEN is not used: every backend has a scope'],
+    ['no word on who may send', { HUB_EVENTS_SENDERS: '' }, 'HUB_EVENTS_SENDERS=hub-only, which says that nobody but'],
     ['an event hub with another word', { HUB_EVENTS_SENDERS: 'anybody' }, 'HUB_EVENTS_SENDERS'],
     ['an event hub without a name', { HUB_EVENTS_NAME: '' }, 'HUB_EVENTS_NAMESPACE needs HUB_EVENTS_NAME'],
     ['a namespace with a scheme', { HUB_EVENTS_NAMESPACE: 'sb://events.example' }, 'must be a host name'],

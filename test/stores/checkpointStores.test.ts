@@ -201,11 +201,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, at(index))));
     const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
     expect(kept).toEqual([at(0), at(1), at(2), undefined]);
-    expect((await store.ownerships()).map(({ partition, owner }) => partition + owner).sort()).toEqual([
-      '0a',
-      '10c',
-      '1b',
-    ]);
+    expect((await store.ownerships()).map((one) => one.partition + one.owner).sort()).toEqual(['0a', '10c', '1b']);
   });
 
   it('separates consumer groups', async () => {

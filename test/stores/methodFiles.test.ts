@@ -111,11 +111,7 @@ describe('a file is looked up', () => {
     ['a file that does not exist', failure(404, 'BlobNotFound'), { kind: 'missing' }],
     ['a file that does not exist, without a code', failure(404), { kind: 'missing' }],
     ['a missing container', failure(404, 'ContainerNotFound'), unavailable(404, 'ContainerNotFound')],
-    [
-      'one that only its header names',
-      failure(404, undefined, 'ContainerNotFound'),
-      unavailable(404, 'ContainerNotFound'),
-    ],
+    ['one only its header names', failure(404, undefined, 'ContainerNotFound'), unavailable(404, 'ContainerNotFound')],
     ['no length', { ...found, contentLength: undefined }, unavailable(undefined, 'no length or no etag')],
     ['no etag', { ...found, etag: undefined }, unavailable(undefined, 'no length or no etag')],
   ])('once, which tells of %s', async (_, answer, result) => {

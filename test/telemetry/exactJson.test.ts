@@ -53,16 +53,7 @@ describe('the inexact parts of a JSON text', () => {
     ));
 
   it('are those that reading and writing changes, in any place', () => {
-    const literal = fc.constantFrom(
-      '1',
-      '1e400',
-      '-0',
-      '"\\ud83d"',
-      '"\\ud83d\\ude00"',
-      '1.0',
-      '9007199254740993',
-      'null',
-    );
+    const literal = fc.constantFrom(...'1 1e400 -0 "\\ud83d" "\\ud83d\\ude00" 1.0 9007199254740993 null'.split(' '));
     const keys = fc.array(fc.constantFrom('"a"', '"\\u0061"', '"b"', '"\\udead"'), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(keys, literal, fc.jsonValue(), (written, leaf, value) => {

@@ -165,8 +165,7 @@ export async function runToTheEnd(given: Given) {
     }
 
     const opened = await Promise.all(partitions.map((_, index) => open(index)));
-    const isAllDone = () =>
-      written.every((one, index) => one?.sequenceNumber === events[index]?.at(-1)?.sequenceNumber);
+    const isAllDone = () => written.every((one, n) => one?.sequenceNumber === events[n]?.at(-1)?.sequenceNumber);
     const { killMs = Number.POSITIVE_INFINITY, stopMs = Number.POSITIVE_INFINITY } = interrupted?.(number) ?? {};
     let isDead = false;
     void life.death.then(() => (isDead = true));

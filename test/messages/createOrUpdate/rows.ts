@@ -53,10 +53,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
     );
   };
   return [
-    receives('is the owner of the svc.configuration model {S18.4}', { device: 'd1', own: 'd2/edge/s' }, [
-      'd2',
-      'edge/s',
-    ]),
+    receives('is the owner of svc.configuration {S18.4}', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
     receives('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2']),
     ...[undefined, ''].map((own) =>
       receives(

@@ -149,11 +149,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
       ),
     ],
     'two at the same time': [
-      replaceRow('retries when the stored version reached the request’s in between', sent, done(), [
-        misses(4),
-        stored(4),
-        updates(4),
-      ]),
+      replaceRow('retries when the stored version has caught up', sent, done(), [misses(4), stored(4), updates(4)]),
       replaceRow('reads again when another updates while the gap is closed', sent, done(), [
         misses(4),
         stored(2),

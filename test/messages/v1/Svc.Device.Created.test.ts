@@ -267,12 +267,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       'keeps the parent as an outgoing reference of the model, marked isParent, within the same model id {S15.5 S15.11}',
       [references(), links],
     ),
-    pumpRow('sets the parent of an existing model, too', child.sent, updated(), [
-      stored(),
-      child.updates(1),
-      references(),
-      links,
-    ]),
+    pumpRow('sets it for an existing model', child.sent, updated(), [stored(), child.updates(1), references(), links]),
     {
       it: 'looks for the parent in the model id of the request {S15.8}',
       ...child.sent,
@@ -320,10 +315,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         body: `[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"isParent":true,"since":12345678901234567890, "2":1.0,"1":1e400}}]`,
       },
     ]),
-    adopts('marks a reference that said it is not the parent', [
-      references(reference({ attributes: { isParent: false } })),
-      links,
-    ]),
+    adopts('marks one that said it is no parent', [references(reference({ attributes: { isParent: false } })), links]),
     adopts(
       'passes the name of the reference on unchanged, with any content',
       [

@@ -322,12 +322,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         ...[read(requested, 'svc.history'), read(requested, 'svc.location')],
         references(requested, to(first), to(second)),
         ...[read(first), read(second)],
-        ...[
-          read(first, 'svc.history'),
-          read(first, 'svc.location'),
-          read(second, 'svc.history'),
-          read(second, 'svc.location'),
-        ],
+        ...[first, second].flatMap((one) => [read(one, 'svc.history'), read(one, 'svc.location')]),
       ],
       notifications: [requested, first, second].flatMap((one) => [
         news(one),

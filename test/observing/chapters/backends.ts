@@ -77,12 +77,8 @@ async function failSometimes({ call }: Called) {
 /** Each refused connection opens the circuit, which a probe closes again. */
 async function beOut({ call }: Called) {
   const refused = 'connection refused';
-  await times(28, () =>
-    call(({ informationModel }) => informationModel.getModel('o', 'm'), [1, refused], [4, 200], [0, 200]),
-  );
-  await times(29, () =>
-    call(({ typeRegistry }) => typeRegistry.createType('m', '{}'), [2, refused], [5, 200], [0, 201]),
-  );
+  await times(28, () => call(({ informationModel: of }) => of.getModel('o', 'm'), [1, refused], [4, 200], [0, 200]));
+  await times(29, () => call(({ typeRegistry: of }) => of.createType('m', '{}'), [2, refused], [5, 200], [0, 201]));
   await times(30, () =>
     call(({ principalManager }) => principalManager.updateIdentity('p', '{}'), [3, refused], [6, 200], [0, 204]),
   );

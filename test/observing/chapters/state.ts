@@ -6,7 +6,7 @@ import { observeService } from '../../../src/operations/gauges.ts';
 import { type Chapter, times } from '../support/points.ts';
 
 /** A partition whose numbers begin with this one. */
-const partitionOf = (partition: string, state: PartitionState['state'], first: number): PartitionState => ({
+const stateOf = (partition: string, state: PartitionState['state'], first: number): PartitionState => ({
   ...{ partition, state, epoch: 901, since: 902, position: 903, devices: 904 },
   ...{
     behindSeconds: first,
@@ -37,11 +37,7 @@ export const state: Chapter = {
     await times(103, () => budget.answering.take(13));
     await times(106, () => budget.sleeping.add(14, () => false).sleeps(() => {}));
     await times(107, () => budget.answers.take(15));
-    const partitions = [
-      partitionOf('0', 'reading', 110),
-      partitionOf('1', 'draining', 120),
-      partitionOf('2', 'reading', 130),
-    ];
+    const partitions = [stateOf('0', 'reading', 110), stateOf('1', 'draining', 120), stateOf('2', 'reading', 130)];
     observeService(meter, {
       ...{ budget, backlog },
       adaptiveLimit: { messages: () => 104 },
