@@ -189,7 +189,7 @@ describe('the admin port', () => {
     const port = await serverWith(token);
     const host = 'pod-1.example:8082';
     for (const sent of ['', 'Bearer ', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]) {
-      const refused = await ask(port, '/state', authorization === '' ? { host } : { host, authorization });
+      const refused = await ask(port, '/state', sent === '' ? { host } : { host, authorization: sent });
       expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Bearer']);
       expect(refused.body).not.toContain(token);
     }

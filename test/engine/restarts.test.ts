@@ -142,9 +142,7 @@ describe('the neighbours of a message that ends the process', { timeout }, () =>
     async ({ slow, fatalMs }) => {
       const slows = named(slow, 0x400);
       const all = [...slows, 'k', ...quick];
-      const rounds = Array.from({ length: 9 }, (_, round) =>
-        all.filter((device) => device !== 'k' || round === 1),
-      ).flat();
+      const rounds = Array.from({ length: 9 }, (_, round) => all.filter((one) => one !== 'k' || round === 1)).flat();
       const { handled, handledAfterMs, parked, ends } = await runToTheEnd({
         partitions: [rounds.map((device, index) => `${device}${index}`).join(' ')],
         devices: {

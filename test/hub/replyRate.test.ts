@@ -67,9 +67,7 @@ describe('a faulty hub', () => {
   const oneDevice = ['d0'];
   const longEnough = 1_000;
   const texts = () =>
-    hub.journal
-      .list({ kind: 'c2d' })
-      .flatMap((entry) => (entry.kind === 'c2d' && !entry.refused ? [String(entry.body)] : []));
+    hub.journal.list({ kind: 'c2d' }).flatMap((one) => (one.kind === 'c2d' && !one.refused ? [String(one.body)] : []));
 
   it('gets a reply once, although it settles it after its time-out', async () => {
     await setUp({}, longEnough, oneDevice);

@@ -124,7 +124,7 @@ describe('reading the hub', () => {
         () => closed({ links: 'attached', condition }),
       ],
     ),
-    ['the hub ended links, sessions and connection ', () => closed({ condition: 'amqp:connection:forced' })],
+    ['the hub ended links, sessions and connection', () => closed({ condition: 'amqp:connection:forced' })],
     ...[true, false].map((closed): [string, () => Promise<unknown>] => [
       `a link was detached without an error, closed: ${closed}`,
       async () => expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1),

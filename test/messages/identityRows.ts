@@ -61,7 +61,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       [null, 'must be text'],
       [['sensor-1'], 'must be text'],
     ].map(([identity, fault]) =>
-      rejects(`refuses${JSON.stringify(identity)} {S13.6}`, { body: { identity } }, `body.identity ${fault}`),
+      rejects(`refuses ${JSON.stringify(identity)} {S13.6}`, { body: { identity } }, `body.identity ${fault}`),
     ),
     ...(
       [

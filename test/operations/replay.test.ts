@@ -313,9 +313,7 @@ describe('choosing dead letters', () => {
     const away = { ids: async () => [idOf(letter(1))], read: () => Promise.reject(new Error('no answer')) };
     const passedOver: unknown[] = [];
     const choice = { device: undefined, since: undefined, code: undefined };
-    await expect(chosenLetters(away, choice, (problem) => passedOver.push(problem)).next()).rejects.toThrow(
-      'no answer',
-    );
+    await expect(chosenLetters(away, choice, (one) => passedOver.push(one)).next()).rejects.toThrow('no answer');
     expect(passedOver).toEqual([]);
   });
 

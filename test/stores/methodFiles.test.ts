@@ -70,9 +70,7 @@ const unavailable = (status: number | undefined, code: string) => ({
 describe('a file is looked up', () => {
   it('twice when the first failure may pass', async () => {
     const statuses = [undefined, 408, 429, 500, 502, 503, 504];
-    const { sign, asked } = storageWhere(
-      Object.fromEntries(statuses.map((status) => [`${status}`, [failure(status)]])),
-    );
+    const { sign, asked } = storageWhere(Object.fromEntries(statuses.map((one) => [`${one}`, [failure(one)]])));
     const results = await Promise.all(statuses.map((status) => sign(`${status}`)));
     expect(results.map(({ kind }) => kind)).toEqual(statuses.map(() => 'file'));
     expect(asked.sort()).toEqual(statuses.flatMap((status) => [`${status}`, `${status}`]).sort());

@@ -105,7 +105,7 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       wrapped.updates(1),
     ]),
     ofType('asks for the type version that the request names {S9.3}', 'pump@2.1.0', 'pump/versions/2.1.0'),
-    ofType('passes on a major type version:the information model chooses {S4.4 S9.12}', 'pump@2', 'pump/versions/2'),
+    ofType('passes on a major type version: the information model chooses {S4.4 S9.12}', 'pump@2', 'pump/versions/2'),
     pumpRow('replaces the version of the request by the stored one', versioned.sent, updated(pump()), [
       { call: readPump, reply: [200, JSON.stringify(pump()).replace('"version":1', `"version":${large}`)] },
       { call: putPump, body: versioned.sent.body.replace('77', large), reply: [200, pumpAnswer()] },
