@@ -8,11 +8,7 @@ import { bearerToken, settings } from '../support/environment.ts';
 
 const token = 'the-token-of-the-operators';
 
-interface Answered {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
 /** A request with these headers exactly: `fetch` sets some by itself. */
 const ask = (port: number, path: string, headers: Record<string, string> = {}, method = 'GET', body = '') =>
@@ -195,9 +191,8 @@ describe('the admin port', () => {
     }
     const authorization = `Bearer ${token}`;
     expect((await ask(port, '/state', { host, authorization })).status).toBe(200);
-    for (const page of [{ origin: 'https://evil.example' }, ...sites]) {
+    for (const page of [{ origin: 'https://evil.example' }, ...sites])
       expect((await ask(port, '/state', { host, authorization, ...page })).status).toBe(403);
-    }
   });
 
   it('with a token in a file accepts the present one without a look at the file, and the next one instead of it', async () => {

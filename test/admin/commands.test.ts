@@ -139,16 +139,9 @@ it('A command prints the refusal of the admin port, and never the token', async 
 });
 
 const event = {
-  time: '2026-01-02T03:04:05.678Z',
-  stage: 'attempt',
-  device: 'pump-1',
-  partition: '0',
-  sequenceNumber: 4711,
-  backend: 'information model',
-  status: 200,
-  ms: 34,
-  path: '/objects/1/models/svc.device',
-  response: '{"a":1}',
+  ...{ time: '2026-01-02T03:04:05.678Z', stage: 'attempt', device: 'pump-1', partition: '0' },
+  ...{ sequenceNumber: 4711, backend: 'information model', status: 200, ms: 34 },
+  ...{ path: '/objects/1/models/svc.device', response: '{"a":1}' },
 };
 
 it('A line of the tap for people has the time, the position, the stage and the fields; a body stands below', () =>

@@ -102,11 +102,7 @@ it('Only a tap that asks for bodies has them, also while others follow the devic
   const bodies = { body: '{"a":1}', request: '{"b":2}', response: Buffer.from('{"c":3}') };
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.('decoded', { characters: 7 }, bodies);
   const told = {
-    device: 'd1',
-    partition: '0',
-    sequenceNumber: 7,
-    time: expect.any(String),
-    stage: 'decoded',
+    ...{ device: 'd1', partition: '0', sequenceNumber: 7, time: expect.any(String), stage: 'decoded' },
     characters: 7,
   };
   expect(followers.map(({ lines }) => lines()[1])).toEqual([

@@ -55,9 +55,8 @@ describe('the semaphore', () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     for (const name of ['a', 'b']) void standing(semaphore, log, name);
-    for (const name of ['first', 'second']) {
+    for (const name of ['first', 'second'])
       void semaphore.acquire(createDeadline(300), 'a slot', true).then(() => log.push(name));
-    }
     const late = semaphore.acquire(createDeadline(1), 'a slot', true);
     expect(semaphore.waiting()).toBe(5);
     await expect(Promise.all([late, vi.advanceTimersByTimeAsync(1_000)])).rejects.toThrow();

@@ -125,24 +125,15 @@ it('operators see the state of each backend separately', async () => {
   await ask(1, () => typeRegistry.getType('refused', 't', '1.0.0'));
   expect(backends.states()).toEqual({
     informationModel: {
-      circuit: 'closed',
-      outage: undefined,
-      connections: { inUse: 5, waiting: 2 },
-      oldestMs: 0,
+      ...{ circuit: 'closed', outage: undefined, connections: { inUse: 5, waiting: 2 }, oldestMs: 0 },
       cacheEntries: undefined,
     },
     typeRegistry: {
-      circuit: 'open',
-      outage: { since, failure: 'connection refused' },
-      connections: { inUse: 3, waiting: 0 },
-      oldestMs: 0,
-      cacheEntries: 5,
+      ...{ circuit: 'open', outage: { since, failure: 'connection refused' } },
+      ...{ connections: { inUse: 3, waiting: 0 }, oldestMs: 0, cacheEntries: 5 },
     },
     principalManager: {
-      circuit: 'closed',
-      outage: undefined,
-      connections: { inUse: 5, waiting: 3 },
-      oldestMs: 0,
+      ...{ circuit: 'closed', outage: undefined, connections: { inUse: 5, waiting: 3 }, oldestMs: 0 },
       cacheEntries: 6,
     },
   });

@@ -17,11 +17,7 @@ function circuit(health: boolean[] = [], retryAfterMs = 0) {
   const probes: number[] = [];
   const began = performance.now();
   const opened = createCircuit({
-    name: 'type registry',
-    failures: 5,
-    probeMs: 1000,
-    maxProbeMs: 5000,
-    troubles,
+    ...{ name: 'type registry', failures: 5, probeMs: 1000, maxProbeMs: 5000, troubles },
     probe: async () => {
       probes.push(performance.now() - began);
       return health.shift() ? undefined : retryAfterMs;
@@ -336,9 +332,8 @@ describe('the circuit of a backend', () => {
     });
     const work = Promise.all([rejection(readFor(backends, 'd1', 0.9)), rejection(readFor(backends, 'd1', 0.9))]);
     await vi.advanceTimersByTimeAsync(900);
-    for (const { code, details } of await work) {
+    for (const { code, details } of await work)
       expect([code, details]).toEqual(['timeout_exceeded', expect.stringContaining('connection refused')]);
-    }
   });
 
   it.each([

@@ -110,9 +110,8 @@ describe('an idempotency key', () => {
   it('is the same when the whole message is repeated, and differs between messages', async () => {
     const { backends, script } = scripted([put, put, put].map((call) => ({ call, reply: ok })));
     const another = '00000000-0000-5000-8000-000000000000';
-    for (const call of [callOf(), callOf(), callOf({ idempotencySeed: another })]) {
+    for (const call of [callOf(), callOf(), callOf({ idempotencySeed: another })])
       await backends.bind(call).informationModel.replaceModel('o1', 'svc.device', '{}');
-    }
     const [first, repeated, other] = keysOf(script.calls);
     expect(repeated).toBe(first);
     expect(other).not.toBe(first);
@@ -182,10 +181,7 @@ describe('the outcome of a call', () => {
         level: 'error',
         message: 'backend call failed',
         fields: {
-          incident,
-          backend: 'information model',
-          operation: 'read object model',
-          status: 200,
+          ...{ incident, backend: 'information model', operation: 'read object model', status: 200 },
           cause: expect.any(String),
         },
       },

@@ -37,7 +37,7 @@ describe('the information model', () => {
 
   it('creates an object model for its owner', async () => {
     const informationModel = clientOf([
-      { call: 'POST /object?owner=p%2F1', body: '{"type":"pump"}', reply: [201, { ...model, relatedModels: [] }] },
+      { call: 'POST /object?owner=p%2F1', body: '{"type":"p"}', reply: [201, { ...model, relatedModels: [] }] },
     ]);
     expect((await informationModel.createModel('p/1', '{"type":"p"}')).value).toEqual({ ...model, relatedModels: [] });
   });

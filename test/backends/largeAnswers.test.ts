@@ -16,11 +16,7 @@ function answering(data: string) {
   const released: boolean[] = [];
   const adapter: Adapter = async (config) =>
     ({
-      status: 200,
-      statusText: '',
-      headers: {},
-      data: Buffer.from(data),
-      config,
+      ...{ status: 200, statusText: '', headers: {}, data: Buffer.from(data), config },
       release: () => void released.push(true),
     }) as never;
   const { backend, bind } = openBackend({ adapter });
@@ -32,10 +28,7 @@ type Answering = ReturnType<typeof answering>;
 
 const asCaller = ({ readObject }: Answering) =>
   readObject(objectId, 'svc.device', {
-    token: 'theirs',
-    isKnown: true,
-    correlationId: 'c',
-    observation: courseOf(),
+    ...{ token: 'theirs', isKnown: true, correlationId: 'c', observation: courseOf() },
     deadline: callOf().deadline,
   });
 

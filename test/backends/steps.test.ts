@@ -35,10 +35,7 @@ describe('a call in progress', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([...observation.open]).toEqual([
       {
-        kind: 'call',
-        what: 'read object model',
-        of: 'information model',
-        since: performance.now(),
+        ...{ kind: 'call', what: 'read object model', of: 'information model', since: performance.now() },
         waitsFor: 'answer',
       },
     ]);

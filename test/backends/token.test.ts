@@ -38,13 +38,8 @@ function source(
   };
   const tokenUrl = 'https://login.invalid/tenant/oauth2/token?v=2';
   const tokens = clientCredentials({
-    tokenUrl,
-    clientId: 'id',
-    clientSecret: secret,
-    scope: '',
-    timeoutMs: 1000,
-    troubles: createTroubles(log),
-    adapter,
+    ...{ tokenUrl, clientId: 'id', clientSecret: secret, scope: '', timeoutMs: 1000 },
+    ...{ troubles: createTroubles(log), adapter },
     ...changes,
   });
   return { tokens, asked, log };

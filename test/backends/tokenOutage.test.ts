@@ -200,12 +200,7 @@ it('The state of a device that waits for the token says so, and not that a backe
   read('d1');
   await vi.advanceTimersByTimeAsync(0);
   const work = {
-    device: 'd1',
-    partition: '0',
-    messages: 1,
-    sequenceNumber: 1,
-    readAt: 0,
-    begunAt: undefined,
+    ...{ device: 'd1', partition: '0', messages: 1, sequenceNumber: 1, readAt: 0, begunAt: undefined },
     steps: [],
   };
   const waiting = { ...work, state: 'waits for backends', needs: ['informationModel'] } as const;

@@ -245,10 +245,7 @@ describe('a message that cannot be handled to its end', () => {
 });
 
 describe('a tap on a device', () => {
-  interface Leaving {
-    readonly script: Script;
-    readonly deliver?: () => Delivery;
-  }
+  type Leaving = { readonly script: Script; readonly deliver?: () => Delivery };
 
   it.each<[when: string, leaving: (take: () => void) => Leaving]>([
     ['during a call', (take) => ({ script: [{ ...device, onCall: take }] })],
@@ -474,14 +471,8 @@ describe('a message that fails through our side', () => {
     expect(failed).toHaveBeenCalledOnce();
     expect(parked).toEqual([
       {
-        event,
-        generation: 'V2',
-        deviceId: 'd1',
-        origin: { hub: 'hub', partition: '0' },
-        code: 'timeout_exceeded',
-        details: expect.any(String),
-        parkedAt: now,
-        attempts: 1,
+        ...{ event, generation: 'V2', deviceId: 'd1', origin: { hub: 'hub', partition: '0' } },
+        ...{ code: 'timeout_exceeded', details: expect.any(String), parkedAt: now, attempts: 1 },
         traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
       },
     ]);
@@ -492,11 +483,7 @@ describe('a message that fails through our side', () => {
     throw new TypeError('a defect');
   };
   const unparked = {
-    level: 'error',
-    msg: 'message could not be parked',
-    device: 'd1',
-    partition: '0',
-    sequenceNumber: 7,
+    ...{ level: 'error', msg: 'message could not be parked', device: 'd1', partition: '0', sequenceNumber: 7 },
     offset: '7000',
   };
 

@@ -119,11 +119,8 @@ function setUp() {
   const dependenciesOf = createDependencies({ ready, isUp: (name) => !out.has(name) }, messageLimits);
   const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
     dependenciesOf({
-      event: hubEvent({ properties }),
-      generation,
-      deviceId: 'd1',
-      origin: { hub: 'hub', partition: '0' },
-      redelivered: false,
+      ...{ event: hubEvent({ properties }), generation, deviceId: 'd1' },
+      ...{ origin: { hub: 'hub', partition: '0' }, redelivered: false },
     });
   return { out, of };
 }

@@ -118,9 +118,8 @@ describe('a reply', () => {
     const request = await press.next();
     request.reply(status, payload);
     const answered = await calling;
-    if (answered.status === 200) {
+    if (answered.status === 200)
       expect(breachesOfModule('out', `${status}/${request.requestId}`, payload.toString())).toEqual([]);
-    }
     return answered;
   };
 

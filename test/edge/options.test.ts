@@ -16,14 +16,11 @@ import { modules } from './support/testProxy.ts';
 const { version } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
 const connectionString = 'HostName=h.net;DeviceId=d;SharedAccessKey=a2V5';
 const configuration: Configuration = {
-  hub: { connectionString, webSockets: false },
-  network: {},
-  broker: { url: 'mqtt://h', username: 'u', password: 'secret' },
-  modules: [...modules],
+  ...{ hub: { connectionString, webSockets: false }, network: {} },
+  ...{ broker: { url: 'mqtt://h', username: 'u', password: 'secret' }, modules: [...modules] },
   files: { hosts: ['a.net'], atOnce: 4, loopbackHttp: false },
   limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
-  health: { host: '0.0.0.0', port: 8080 },
-  log: { level: 'info', pretty: false },
+  ...{ health: { host: '0.0.0.0', port: 8080 }, log: { level: 'info', pretty: false } },
 };
 const withHub = (text: string) => ({ ...configuration, hub: { connectionString: text, webSockets: false } });
 

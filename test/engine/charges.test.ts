@@ -22,13 +22,7 @@ async function two() {
     await end(2);
   };
   return {
-    stays: stays as [MessageContext, MessageContext],
-    partition,
-    budget,
-    backlog,
-    charged,
-    waiting,
-    end,
+    ...{ stays: stays as [MessageContext, MessageContext], partition, budget, backlog, charged, waiting, end },
     endBoth,
   };
 }

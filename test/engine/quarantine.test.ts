@@ -41,11 +41,8 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
       seen.push(inWords(next));
       return true;
     },
-    draining: draining.signal,
-    turnstile,
-    mostSuspects,
-    log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
-    meter,
+    ...{ draining: draining.signal, turnstile, mostSuspects },
+    ...{ log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }), meter },
   });
   if (quarantine === undefined) throw new Error('no quarantine');
 
@@ -59,9 +56,8 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
     begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
     /** The first messages of as many devices, which come at once. */
     async come(...sequenceNumbers: number[]) {
-      for (const one of sequenceNumbers) {
+      for (const one of sequenceNumbers)
         void quarantine.turnOf(`d${one}`, one).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
-      }
       await pass(0);
     },
     async end(...sequenceNumbers: number[]) {

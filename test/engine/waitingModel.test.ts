@@ -32,11 +32,7 @@ const turnOfTheLoop = setImmediate;
 /** All that can happen without time has happened. */
 const settle = () => new Promise<void>((resolve) => turnOfTheLoop(resolve));
 
-interface Sent {
-  readonly event: HubEvent;
-  readonly device: string;
-  readonly needs: readonly Backend[];
-}
+type Sent = { readonly event: HubEvent; readonly device: string; readonly needs: readonly Backend[] };
 type Sending = { readonly device: string; readonly needs: readonly Backend[]; readonly bytes: number };
 
 type Step =

@@ -7,13 +7,7 @@ import type { Lease } from '../../src/stores/checkpointStore.ts';
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
 const owned = (partition: string, owner: string, more: Partial<Lease> = {}): Lease => ({
-  partition,
-  owner,
-  epoch: 1,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: 100_000,
-  etag: 'e',
+  ...{ partition, owner, epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 100_000, etag: 'e' },
   ...more,
 });
 /** Each letter owns the next partition; a dash is nobody. */

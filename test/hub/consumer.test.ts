@@ -30,13 +30,8 @@ function read(
   repeats: string[] = [],
 ) {
   consumer = begin({
-    access: hub.eventsConnectionString,
-    consumerGroup,
-    prefetch,
-    drainMs: 2_000,
-    roundMs: 200,
-    balance: { expiryMs: 2_000, forceMs: 4_000 },
-    store,
+    ...{ access: hub.eventsConnectionString, consumerGroup, prefetch, drainMs: 2_000, roundMs: 200 },
+    ...{ balance: { expiryMs: 2_000, forceMs: 4_000 }, store },
     partition: () => ({
       ...usualOpened(maxMessages),
       receivedMessageOf(event, redelivered) {

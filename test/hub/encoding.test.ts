@@ -39,13 +39,9 @@ function encodedByClient(reply: Reply): Buffer {
 
 const characters = ['x', 'é', '€', '😀', ' ', '\u0000', '"', '\ud800'];
 const ids = [
-  '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
-  '01234567-89ab-4def-a012-3456789abcde',
-  '6F9619FF-8B86-5011-B42D-00CF4FC964FF',
-  '6f9619ff-8b86-6011-b42d-00cf4fc964ff',
-  '6f9619ff-8b86-4011-c42d-00cf4fc964ff',
-  '6f9619ff-8b86-4011-b42d-00cf4fc964ff ',
-  'c-1',
+  ...['6f9619ff-8b86-5011-b42d-00cf4fc964ff', '01234567-89ab-4def-a012-3456789abcde'],
+  ...['6F9619FF-8B86-5011-B42D-00CF4FC964FF', '6f9619ff-8b86-6011-b42d-00cf4fc964ff'],
+  ...['6f9619ff-8b86-4011-c42d-00cf4fc964ff', '6f9619ff-8b86-4011-b42d-00cf4fc964ff ', 'c-1'],
 ];
 
 it.each(firstSeeds(8))(
@@ -78,12 +74,8 @@ const twoBytesEach = (bytes: number): string => 'é'.repeat(bytes / 2) + 'x'.rep
 /** AMQP has a length of one byte up to 255, and one of four from 256. */
 describe.each([255, 256, 257])('a text of exactly %d bytes arrives unchanged', (bytes) => {
   const usual: Reply = {
-    kind: 'acknowledgement',
-    deviceId: 'd',
-    messageId: 'm',
-    correlationId: 'c',
-    properties: { before: 'b', after: 'a' },
-    body: '{}',
+    ...{ kind: 'acknowledgement', deviceId: 'd', messageId: 'm', correlationId: 'c' },
+    ...{ properties: { before: 'b', after: 'a' }, body: '{}' },
   };
   const addressed = '/devices//messages/devicebound'.length;
 
@@ -97,13 +89,9 @@ describe.each([255, 256, 257])('a text of exactly %d bytes arrives unchanged', (
   ])('as %s', (_, given) => {
     const { deviceId, messageId, correlationId, properties, body } = { ...usual, ...given };
     expect(rhea.message.decode(encode({ ...usual, ...given }))).toMatchObject({
-      to: `/devices/${deviceId}/messages/devicebound`,
-      message_id: messageId,
-      correlation_id: correlationId,
-      content_type: 'application/json',
-      content_encoding: 'utf-8',
-      application_properties: properties,
-      body: { content: Buffer.from(body) },
+      ...{ to: `/devices/${deviceId}/messages/devicebound`, message_id: messageId },
+      ...{ correlation_id: correlationId, content_type: 'application/json', content_encoding: 'utf-8' },
+      ...{ application_properties: properties, body: { content: Buffer.from(body) } },
     });
   });
 });

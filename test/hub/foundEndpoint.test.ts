@@ -15,14 +15,8 @@ const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
 function setUp() {
   const hub = {
-    named: at('e1') as ReturnType<typeof at> | Error,
-    opens: true,
-    isHeld: false,
-    forced: false,
-    asked: 0,
-    missing: [] as string[],
-    answers: Promise.resolve(),
-    left: 0,
+    ...{ named: at('e1') as ReturnType<typeof at> | Error, opens: true, isHeld: false, forced: false },
+    ...{ asked: 0, missing: [] as string[], answers: Promise.resolve(), left: 0 },
   };
   const steps: string[] = [];
   let eventAt = 0;

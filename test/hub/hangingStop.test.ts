@@ -44,11 +44,7 @@ async function setUp({
   });
   const consumer = createConsumer({
     ...usualReading,
-    access,
-    log,
-    drainMs,
-    roundMs: 500,
-    balance: { expiryMs: 30_000, forceMs: 40_000 },
+    ...{ access, log, drainMs, roundMs: 500, balance: { expiryMs: 30_000, forceMs: 40_000 } },
     store: storeThrough(createMemoryStore(), storeLife.step),
     partition: () => ({
       ...usualOpened(10),

@@ -15,10 +15,7 @@ const credential: ScopedTokens = {
 };
 const open = () => newServiceClient({ hostName: 'hub.example', credential });
 
-interface Config {
-  readonly tokenScope: string;
-  readonly tokenCredential: { getToken(scope: string): Promise<unknown> };
-}
+type Config = { readonly tokenScope: string; readonly tokenCredential: { getToken(scope: string): Promise<unknown> } };
 const configOf = (part: '_transport' | '_restApiClient'): Config =>
   Reflect.get(Reflect.get(open(), part), '_config') as Config;
 

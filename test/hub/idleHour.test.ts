@@ -57,12 +57,8 @@ function start() {
   const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60, newClient, log, troubles });
   const consumer = createConsumer({
     ...usualReading,
-    access: hub.eventsConnectionString,
-    drainMs: 2_000,
-    roundMs: 5_000,
-    balance: { expiryMs: 30_000, forceMs: 60_000 },
-    store: createMemoryStore(),
-    log,
+    ...{ access: hub.eventsConnectionString, drainMs: 2_000, roundMs: 5_000 },
+    ...{ balance: { expiryMs: 30_000, forceMs: 60_000 }, store: createMemoryStore(), log },
     partition: () => ({
       ...usualOpened(),
       async dispatch({ event }) {

@@ -16,16 +16,8 @@ const nowhere =
 const partition: Pick<Partition, 'admit' | 'position'> = { admit: async () => {}, position: () => undefined };
 
 const reading = {
-  partitionId: '0',
-  partition,
-  epoch: 1,
-  batchSize: 1,
-  prefetch: 1,
-  maxWaitSeconds: 1,
-  lost: () => {},
-  failed: () => {},
-  heard: () => {},
-  log: createLog('silent'),
+  ...{ partitionId: '0', partition, epoch: 1, batchSize: 1, prefetch: 1, maxWaitSeconds: 1, lost: () => {} },
+  ...{ failed: () => {}, heard: () => {}, log: createLog('silent') },
 } as const;
 
 it('a reader subscribes again with the same client until it succeeds', async () => {

@@ -40,13 +40,8 @@ function enter(
 ): Instance {
   const seen: string[] = [];
   const consumer = begin({
-    access: hub.eventsConnectionString,
-    consumerGroup,
-    drainMs: 2_000,
-    roundMs: 150,
-    balance: { expiryMs: 1_500, forceMs: 5_000 },
-    store,
-    log,
+    ...{ access: hub.eventsConnectionString, consumerGroup, drainMs: 2_000, roundMs: 150 },
+    ...{ balance: { expiryMs: 1_500, forceMs: 5_000 }, store, log },
     partition: () => ({
       ...usualOpened(),
       receivedMessageOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),

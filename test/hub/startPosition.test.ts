@@ -37,13 +37,8 @@ const read = (
   handle: (text: string) => Promise<boolean> = async () => true,
 ) =>
   begin({
-    access: hub.eventsConnectionString,
-    startPosition,
-    drainMs: 500,
-    roundMs: 100,
-    balance: { expiryMs: 2_000, forceMs: 4_000 },
-    store,
-    log,
+    ...{ access: hub.eventsConnectionString, startPosition, drainMs: 500, roundMs: 100 },
+    ...{ balance: { expiryMs: 2_000, forceMs: 4_000 }, store, log },
     partition: () => ({
       ...usualOpened(),
       receivedMessageOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),

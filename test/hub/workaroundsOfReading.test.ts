@@ -89,13 +89,8 @@ describe('reading the hub', () => {
     seen = [];
     handle = async () => true;
     consumer = begin({
-      access: hub.eventsConnectionString,
-      drainMs: 2_000,
-      roundMs: 200,
-      answerMs: 500,
-      silentMs,
-      balance: { expiryMs: 5_000, forceMs: 9_000 },
-      store: createMemoryStore(),
+      ...{ access: hub.eventsConnectionString, drainMs: 2_000, roundMs: 200, answerMs: 500, silentMs },
+      ...{ balance: { expiryMs: 5_000, forceMs: 9_000 }, store: createMemoryStore() },
       partition: () => ({
         ...usualOpened(),
         dispatch({ event }) {

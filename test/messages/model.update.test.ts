@@ -13,10 +13,7 @@ const failure = (code: string, details: unknown) => ({ success: false, code, det
 
 /** A row with one update. */
 const puts = (it: string, body: unknown, reply: ScriptedReply, answer: Pick<Row, 'ack'>): Row => ({
-  it,
-  properties,
-  body,
-  backend: [{ call: put, body, reply }],
+  ...{ it, properties, body, backend: [{ call: put, body, reply }] },
   ...answer,
 });
 /** A request that reaches no backend. */

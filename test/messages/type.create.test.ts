@@ -19,12 +19,7 @@ const body = {
 const stored = { ...body, model: 'svc.device', uniqueProperties: ['serial'] };
 
 const ok = (more: object = {}) => ({
-  success: true,
-  code: 'ok',
-  details: '',
-  typeId: 'pump',
-  model: 'svc.device',
-  version: '1.0.0',
+  ...{ success: true, code: 'ok', details: '', typeId: 'pump', model: 'svc.device', version: '1.0.0' },
   ...more,
 });
 const failed = (code: string, details: unknown) => ({ success: false, code, details });

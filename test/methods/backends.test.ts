@@ -112,9 +112,8 @@ describe('the type registry', () => {
     ]);
     const [first, second, third, fourth] = calls;
     setup.backends.faults.add({ backend: 'typeRegistry', status: 503 });
-    for (const called of await Promise.all([first?.(), second?.(), third?.()])) {
+    for (const called of await Promise.all([first?.(), second?.(), third?.()]))
       expect(called?.error?.detail).toMatch(/^the type registry is unavailable; nothing was invoked/);
-    }
     expect(setup.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toHaveLength(1);
     const since = setup.backends.journal.last;
     await expectFailure(

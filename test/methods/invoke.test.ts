@@ -14,12 +14,8 @@ describe('a method without inputs', () => {
     const call = await motor.next();
     expect(call.name).toBe('invokeMethod');
     expect(JSON.parse(call.text)).toEqual({
-      correlationId: 'shift-7',
-      objectId: setup.objectIdOf(conveyor),
-      model: 'svc.device',
-      target: '',
-      method: 'stop',
-      timeout: 30,
+      ...{ correlationId: 'shift-7', objectId: setup.objectIdOf(conveyor), model: 'svc.device', target: '' },
+      ...{ method: 'stop', timeout: 30 },
     });
     call.respond(200, { status: 204, output: { rpm: 0, note: 'stopped – später' } });
     const { status, json, headers } = await calling;
@@ -72,17 +68,9 @@ describe('a method without inputs', () => {
     const { status, headers } = await calling;
     expect(status).toBe(200);
     expect(await setup.lineOf(headers['x-correlation-id'])).toMatchObject({
-      level: 'info',
-      msg: 'method invoked',
-      objectId: setup.objectIdOf(conveyor),
-      model: 'svc.device',
-      method: 'stop',
-      device: 'motor-1',
-      caller: { sub: 'control-room', azp: 'control-room' },
-      status: 200,
-      methodStatus: 0,
-      durationMs: expect.any(Number),
-      hubMs: expect.any(Number),
+      ...{ level: 'info', msg: 'method invoked', objectId: setup.objectIdOf(conveyor), model: 'svc.device' },
+      ...{ method: 'stop', device: 'motor-1', caller: { sub: 'control-room', azp: 'control-room' } },
+      ...{ status: 200, methodStatus: 0, durationMs: expect.any(Number), hubMs: expect.any(Number) },
     });
   });
 });
@@ -144,9 +132,8 @@ describe('the caller’s token', () => {
       deviceId: undefined,
       headers: { 'x-svc-operation': 'invoke', 'x-correlation-id': headers['x-correlation-id'] },
     });
-    for (const { backend, deviceId } of others.filter(({ backend }) => backend !== 'token')) {
+    for (const { backend, deviceId } of others.filter(({ backend }) => backend !== 'token'))
       expect([backend, deviceId]).toEqual(['typeRegistry', 'motor-1']);
-    }
   });
 
   it('is checked for each invocation; the type is cached', async () => {

@@ -87,9 +87,8 @@ describe('the front door', () => {
       { waitingFor: expect.arrayContaining(['the end of the stop']) },
     ]);
     for (const call of calls) call.respond(200, { status: 7 });
-    for (const answered of await Promise.all(calling)) {
+    for (const answered of await Promise.all(calling))
       expect([answered.json, answered.headers['connection']]).toEqual([{ status: 7 }, 'close']);
-    }
     await stopped;
   });
 

@@ -92,9 +92,8 @@ it('the front door is ready, serves TLS, finishes the invocations in progress on
   expect(new Set(written.map(({ instance }) => instance)).size).toBe(1);
   expect(written[0].instance).toMatch(/^[\w.-]+-[0-9a-f]{8}$/);
   const hubKey = keyOf(setup.hub.serviceConnectionString);
-  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret, hubKey]) {
+  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret, hubKey])
     expect(lines.join('\n')).not.toContain(secret);
-  }
 });
 
 it('the front door switches to debug and back at SIGUSR2', async () => {
@@ -114,9 +113,8 @@ it('the front door writes lines for people with LOG_PRETTY', async () => {
   const text = readFileSync(logFile, 'utf8');
   expect(text).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}starting \(program\.starting\) {2}version=/);
   expect(text).toContain('INFO  stopped (program.stopped)\n');
-  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)]) {
+  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)])
     expect(text).not.toContain(secret);
-  }
 });
 
 it('the front door sends spans to a collector if the standard variables say so, the last ones when it stops', async () => {

@@ -115,13 +115,7 @@ describe('the receiver of an invocation', () => {
     [undefined, 'no_owner'],
     ['', 'no_owner'],
     ...[
-      '.',
-      '../motor-1/x',
-      '/motor-1',
-      'motor-1/',
-      'motor-1//x',
-      'motor-1/x/..',
-      'motor-1/x\u0000',
+      ...['.', '../motor-1/x', '/motor-1', 'motor-1/', 'motor-1//x', 'motor-1/x/..', 'motor-1/x\u0000'],
       'motor-1/\ud800',
     ].map((path): [string, Reason] => [path, 'invalid_path']),
   ])('at the path %s is %j', (path, route) => {

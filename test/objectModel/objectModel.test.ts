@@ -97,9 +97,8 @@ it('A message whose partition is lost while the parent is set is left to the nex
 it('The details of related models are covered together, all of them when a value of the body spans some', () => {
   const covered = (redacted: (words: string) => string) => {
     const related = createRelatedModels({ maxRelatedModels: 3 });
-    for (const details of ['of feed pump', '', 'at http://x']) {
+    for (const details of ['of feed pump', '', 'at http://x'])
       related.take(parseJson(JSON.stringify({ model: 'm', success: false, code: 'c', details })));
-    }
     related.cover(redacted);
     return related.results.map(({ details }) => details);
   };

@@ -35,9 +35,7 @@ it('each line of a log with fields of its own has them, and those of the line in
 });
 
 /** Both logs have this line. */
-interface ErrorLog {
-  error(fields: object, message: 'unforeseen failure'): void;
-}
+type ErrorLog = { error(fields: object, message: 'unforeseen failure'): void };
 
 const kinds: [string, (write: (line: string) => void) => ErrorLog][] = [
   ['service', (write) => createLog('info', { write }, { secrets: [key] })],

@@ -12,13 +12,9 @@ describe('the first span of a message', () => {
     root.end();
     const [span] = await collector.spansNamed('process model.update');
     expect(span).toMatchObject({
-      kind: 'consumer',
-      traceId,
-      spanId: root.traceparent.slice(36, 52),
-      parentSpanId: undefined,
+      ...{ kind: 'consumer', traceId, spanId: root.traceparent.slice(36, 52), parentSpanId: undefined },
       links: [{ ...sent, isSampled: false }],
-      attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2 },
-      isError: false,
+      ...{ attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2 }, isError: false },
     });
     expect(span?.attributes).not.toHaveProperty('left');
   });

@@ -40,12 +40,8 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
   const remarks: string[] = [];
   const progress: string[] = [];
   const counts = await replay(ids ?? (await store.ids()), {
-    deadLetters: store,
-    failureOf: () => undefined,
-    dependenciesOf: () => undefined,
-    stopping: new AbortController().signal,
-    width: 4,
-    remark: (text) => remarks.push(text),
+    ...{ deadLetters: store, failureOf: () => undefined, dependenciesOf: () => undefined },
+    ...{ stopping: new AbortController().signal, width: 4, remark: (text) => remarks.push(text) },
     progress: (done, all) => progress.push(`${done}/${all}`),
     ...more,
   });
@@ -221,9 +217,8 @@ describe('replaying', () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('a', 4), of('b', 1)]) await store.park(one);
     const { counts, remarks } = await replayAll({
       async dispatch({ deviceId, event }) {
-        if (deviceId === 'a' && event.sequenceNumber === 1) {
+        if (deviceId === 'a' && event.sequenceNumber === 1)
           await lettersInDirectory(directory).remove(idOf(of('a', 3)));
-        }
         return true;
       },
     });

@@ -31,10 +31,7 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
     { kind: 'reply', what: 'notification', of: 'gateway', since: ago(22), waitsFor: 'turn' },
     {
-      kind: 'parking',
-      what: 'internal_platform_error',
-      of: 'store of dead letters',
-      since: ago(24),
+      ...{ kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', since: ago(24) },
       waitsFor: 'answer',
     },
   ] as const;
@@ -145,11 +142,8 @@ it('/backends has circuits, connections, the oldest request and caches', () =>
   expect(answerOf('/backends')).toEqual({
     informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, oldestMs: 71 },
     typeRegistry: {
-      circuit: 'open',
-      outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
-      connections: { inUse: 43, waiting: 44 },
-      oldestMs: 75,
-      cacheEntries: 45,
+      ...{ circuit: 'open', outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 } },
+      ...{ connections: { inUse: 43, waiting: 44 }, oldestMs: 75, cacheEntries: 45 },
     },
     principalManager: {
       ...{ circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },

@@ -63,20 +63,8 @@ describe('a type reference', () => {
   ])('%s is read', (value, expected) => expect(parseTypeRef(value)).toEqual(expected));
 
   it.each([
-    '',
-    '@1',
-    'pump@',
-    'pump@1.2',
-    'pump@1.2.3.4',
-    'pump@latest',
-    'pump@1@2',
-    'a/b@1',
-    '.',
-    '.@1',
-    '..',
-    '..a@1',
-    7,
-    null,
+    ...['', '@1', 'pump@', 'pump@1.2', 'pump@1.2.3.4', 'pump@latest', 'pump@1@2', 'a/b@1', '.', '.@1', '..'],
+    ...['..a@1', 7, null],
   ])('%j is invalid', (value) => expect(parseTypeRef(value)).toBeUndefined());
 });
 

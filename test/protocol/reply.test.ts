@@ -15,12 +15,8 @@ import {
 } from '../../src/protocol/reply.ts';
 
 const reply: Reply = {
-  kind: 'acknowledgement',
-  deviceId: 'pump 1',
-  messageId: '0123456789',
-  correlationId: undefined,
-  properties: {},
-  body: '',
+  ...{ kind: 'acknowledgement', deviceId: 'pump 1', messageId: '0123456789', correlationId: undefined },
+  ...{ properties: {}, body: '' },
 };
 // to, message id, content type, content encoding (C3)
 const least = '/devices/pump%201/messages/devicebound'.length + 10 + 'application/json'.length + 'utf-8'.length;
@@ -49,11 +45,7 @@ describe('the system correlation id', () => {
 });
 
 const empty: Reply = {
-  kind: 'acknowledgement',
-  deviceId: '',
-  messageId: '',
-  correlationId: undefined,
-  properties: {},
+  ...{ kind: 'acknowledgement', deviceId: '', messageId: '', correlationId: undefined, properties: {} },
   body: '',
 };
 
@@ -97,11 +89,7 @@ describe('a V2 acknowledgement', () => {
   it('has these properties and no others {S2.2 S8.1}', () => {
     const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, now);
     expect(reply.properties).toEqual({
-      msgType: 'ack',
-      action: 'model.create',
-      version: '2',
-      correlationId: 'c1',
-      target: 'edge',
+      ...{ msgType: 'ack', action: 'model.create', version: '2', correlationId: 'c1', target: 'edge' },
       timestamp: '2026-01-02T03:04:05.678Z',
     });
     expect(reply.body).toBe('{"success":true,"code":"ok","details":"","objectId":"o1"}');
@@ -328,10 +316,7 @@ describe('a V1 acknowledgement', () => {
     expect(
       acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,
     ).toEqual({
-      'svc-messagetype': 'platformEventAck',
-      eventType: 'Svc.Device.Created',
-      id: 'i1',
-      objectId: 'o1',
+      ...{ 'svc-messagetype': 'platformEventAck', eventType: 'Svc.Device.Created', id: 'i1', objectId: 'o1' },
       model: 'svc.device',
     }));
 

@@ -221,9 +221,8 @@ describe('settings', () => {
   it('do not allow sending the hub’s token in clear to another machine', () => {
     const emulator = (host: string) =>
       enough.HUB_EVENTS_CONNECTION_STRING.replace('hub.example', host).concat(';UseDevelopmentEmulator=true');
-    for (const host of ['localhost:5672', '127.0.0.1:5672', '[::1]:5672']) {
+    for (const host of ['localhost:5672', '127.0.0.1:5672', '[::1]:5672'])
       expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: emulator(host) })).toEqual([]);
-    }
     for (const host of ['hub.example', 'localhost.example', '127.0.0.1.example', '10.0.0.1']) {
       expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: emulator(host) })).toEqual([
         expect.stringContaining('this machine only'),
@@ -334,13 +333,8 @@ describe('unknown variables that look like settings', () => {
 
   it('do not include empty ones, those of other programs, or those that Kubernetes sets for a service of such a name', () => {
     const others = {
-      PATH: '/bin',
-      NODE_ENV: 'production',
-      HTTP_PROXY: 'http://proxy',
-      HUB_UNKNOWN: '',
-      HUB_SERVICE_HOST: '10.0.0.1',
-      HUB_SERVICE_PORT_HTTP: '80',
-      HUB_PORT: 'tcp://10.0.0.1:80',
+      ...{ PATH: '/bin', NODE_ENV: 'production', HTTP_PROXY: 'http://proxy', HUB_UNKNOWN: '' },
+      ...{ HUB_SERVICE_HOST: '10.0.0.1', HUB_SERVICE_PORT_HTTP: '80', HUB_PORT: 'tcp://10.0.0.1:80' },
       HUB_PORT_80_TCP_ADDR: '10.0.0.1',
     };
     expect(unknown({ ...enough, ...others })).toEqual([]);

@@ -62,9 +62,8 @@ describe('a request to an account', () => {
 
   it('is given the rest of its time, including fractions of a millisecond', async () => {
     const { attempt } = open();
-    for (const leftMs of [0.25, 3.5, 3_999.5, 10_000]) {
+    for (const leftMs of [0.25, 3.5, 3_999.5, 10_000])
       await expect(attempt('reading', performance.now() + leftMs, async () => leftMs)).resolves.toBe(leftMs);
-    }
     expect(given).toEqual([1, 4, 4_000, 4_000]);
   });
 

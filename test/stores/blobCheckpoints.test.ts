@@ -31,12 +31,8 @@ const inPatience = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
 const open = (port = storage.port, given = inPatience) =>
   createBlobStore({
-    account: storage.at(port),
-    container: 'progress',
-    namespace: 'Hub.Example',
-    hub: 'Devices',
-    consumerGroup: `Group${group}`,
-    limits: given,
+    ...{ account: storage.at(port), container: 'progress', namespace: 'Hub.Example', hub: 'Devices' },
+    ...{ consumerGroup: `Group${group}`, limits: given },
   });
 
 const blobOf = (kind: 'ownership' | 'checkpoint', partition = '0') =>

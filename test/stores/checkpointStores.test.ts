@@ -11,11 +11,8 @@ const storage = storageForAll();
 
 const inBlobs = (place: string) =>
   createBlobStore({
-    account: storage.connectionString,
-    container: 'checkpoints',
-    namespace: 'hub.example',
-    hub: 'devices',
-    consumerGroup: place,
+    ...{ account: storage.connectionString, container: 'checkpoints', namespace: 'hub.example' },
+    ...{ hub: 'devices', consumerGroup: place },
   });
 
 const kinds = {

@@ -104,9 +104,8 @@ describe('parking', () => {
     const { letters, place, ids, asked } = setUp({ deviceLetters: 1_000, maxLetters: 50 });
     await letters.park(letter(0));
     await settle();
-    for (let number = 0; number < 60; number += 1) {
+    for (let number = 0; number < 60; number += 1)
       await place.write(idOf(letter(number, { deviceId: 'other' })), 'of another instance');
-    }
     for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
     await settle();
     expect([asked().entries, ids().length]).toEqual([1, 65]);

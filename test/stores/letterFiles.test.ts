@@ -130,9 +130,8 @@ describe('the directory of dead letters', () => {
     const passedOver: string[] = [];
     const listed: number[] = [];
     const choice = { device: undefined, since: undefined, code: undefined };
-    for await (const found of chosenLetters(again, choice, ({ message }) => passedOver.push(message))) {
+    for await (const found of chosenLetters(again, choice, ({ message }) => passedOver.push(message)))
       listed.push(found.letter.event.sequenceNumber);
-    }
     expect(listed).toEqual([4]);
     expect(passedOver).toEqual([
       expect.stringMatching(`^${huge} has 1073741824 bytes`),

@@ -256,7 +256,6 @@ async function settled({ letters, handle }: Pick<ReturnType<typeof setUp>, 'lett
 }
 
 it('The partition in an id is found whatever its name', () => {
-  for (const partition of ['0', '31', 'later-1', '$x']) {
+  for (const partition of ['0', '31', 'later-1', '$x'])
     expect(partitionOfId(idOf(letter(1, { origin: { hub: 'hub', partition } })))).toBe(partition);
-  }
 });

@@ -108,11 +108,8 @@ export async function runToTheEnd(given: Given) {
       const afterUncleanShutdown = number > 0 && isGivenBack[index] === false;
       const extentOf = async () => extent;
       const progress = await startPositionOf(record, {
-        store,
-        extentOf,
-        partitionIds: () => Object.keys(events),
-        checkCheckpoint: createForeignCheckpointCheck(),
-        startPosition: 'earliest',
+        ...{ store, extentOf, partitionIds: () => Object.keys(events) },
+        ...{ checkCheckpoint: createForeignCheckpointCheck(), startPosition: 'earliest' },
         afterUncleanShutdown,
       });
       isGivenBack[index] = false;

@@ -97,13 +97,9 @@ function startCrashing(sandbox: Sandbox, directory: string) {
     const last = events.at(-1)?.sequenceNumber ?? -1;
     const { given: end, give: finished } = signal();
     const partition = createPartition({
-      backlog: createBacklog(backlogLimits),
-      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
-      progress: remains.progress,
-      redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
-      costOf: bodyBytes,
-      receivedMessageOf,
-      dispatch,
+      ...{ backlog: createBacklog(backlogLimits), budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }) },
+      ...{ progress: remains.progress, redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon) },
+      ...{ costOf: bodyBytes, receivedMessageOf, dispatch },
       async checkpoint(progress) {
         await life.step(async () => (remains.progress = progress));
         if (progress.sequenceNumber === last) finished();

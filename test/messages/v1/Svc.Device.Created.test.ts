@@ -128,10 +128,7 @@ const parentChanged = differs('parent that the model has');
 const nameTaken = differs('target of the reference of that name that the model has');
 
 const sample = {
-  properties,
-  body,
-  backend: forPump(absent, creates),
-  decisive: [device, absent, creates],
+  ...{ properties, body, backend: forPump(absent, creates), decisive: [device, absent, creates] },
   ...created(),
   ack: { success: true, code: 'ok', details: '', relatedModels: [] },
   readProperties,

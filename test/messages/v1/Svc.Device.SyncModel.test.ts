@@ -87,14 +87,8 @@ const contradictions: readonly (readonly string[])[] = [
 ];
 
 const sample = {
-  properties,
-  body: {},
-  backend: [read()],
-  notifications: [news()],
-  ack: ok,
-  ackProperties,
-  failureProperties: ackProperties,
-  failed,
+  ...{ properties, body: {}, backend: [read()], notifications: [news()], ack: ok, ackProperties },
+  ...{ failureProperties: ackProperties, failed },
 };
 
 messageTable('V1', 'Svc.Device.SyncModel', sample, {
@@ -381,10 +375,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     about('may all be present as long as only references and recursive have an effect; null among names is ignored', {
       body: {
-        hierarchical: null,
-        contained: false,
-        recursive: true,
-        references: [null, 'feeds'],
+        ...{ hierarchical: null, contained: false, recursive: true, references: [null, 'feeds'] },
         related: [null],
       },
       backend: [read(), references(requested, to(first), to(second, 'null')), read(first), references(first)],
@@ -712,11 +703,8 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about('sends no success acknowledgement when the hub does not accept a notification', {
-      properties: { ...properties, ack: 'positive' },
-      backend: [read()],
-      delivery: [{ dropped: 'unknown_device' }],
-      notifications: [news()],
-      ack: undefined,
+      ...{ properties: { ...properties, ack: 'positive' }, backend: [read()] },
+      ...{ delivery: [{ dropped: 'unknown_device' }], notifications: [news()], ack: undefined },
     }),
   ],
 });

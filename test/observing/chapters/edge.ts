@@ -220,9 +220,8 @@ async function connections(meter: Meter) {
         return { closed: isLast ? new Promise(() => {}) : Promise.resolve('closed'), close: async () => {} };
       },
     });
-    for (let isOpen = false; !isOpen; ) {
+    for (let isOpen = false; !isOpen; )
       isOpen = await Promise.race([isDone.then(() => true), vi.advanceTimersByTimeAsync(2).then(() => false)]);
-    }
     await vi.advanceTimersByTimeAsync(0);
     await connection.close();
   }

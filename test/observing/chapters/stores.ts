@@ -42,9 +42,8 @@ export const storeCalls: Chapter = {
         await asked;
       }
     }
-    for (const [index, store] of stores.entries()) {
+    for (const [index, store] of stores.entries())
       await times(161 + index, () => void ask(store, records, 'list', () => new Promise(() => {})));
-    }
   },
   points: {
     'device_messaging.store.duration': {
