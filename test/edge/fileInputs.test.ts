@@ -137,8 +137,7 @@ describe('a file', () => {
 });
 
 describe('a file is not downloaded', () => {
-  const compressing: Behaviour = (_, response) =>
-    response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f');
+  const compressing: Behaviour = (_, to) => to.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f');
   const endingEarly: Behaviour = (_, response) =>
     response.writeHead(200, { etag: '"0x1"', 'content-length': 8 }).write('x', () => response.destroy());
   const closing: Behaviour = (request) => request.socket.destroy();

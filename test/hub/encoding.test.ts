@@ -101,6 +101,4 @@ it('a device id that is not a text is refused, as by the service client', () => 
   expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
 });
 it('frames are those of the unmodified client, although their buffers are not cleared first', () =>
-  expect(payloads.map((payload, index) => framesOfShippedClient[index]?.equals(frameOf(payload)))).toEqual(
-    payloads.map(() => true),
-  ));
+  expect(payloads.map((one, n) => framesOfShippedClient[n]?.equals(frameOf(one)))).toEqual(payloads.map(() => true)));
