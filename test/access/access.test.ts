@@ -104,7 +104,7 @@ it('an identity gets in at the storage with the scope of the storage', () => {
   const access = accessOf({ ...settings, identity: { ...settings.identity, ...scopes } });
   const { storageScope: scope } = scopes;
   for (const store of ['checkpoints', 'deadLetters'] as const)
-    expect(access.account(store)).toMatchObject({ url: 'https://a.example', credential: { scope } });
+    expect(access.account(store)).toMatchObject({ url: 'https://a.test', credential: { scope } });
   access.close();
 });
 

@@ -190,9 +190,8 @@ describe('a device with as many dead letters as it may have', () => {
     async (_, limits) => {
       const { place, letters, ids } = setUp(limits);
       for (const number of [1, 2]) await lettersIn(place).park(letter(number));
-      await expect(letters.park(letter(3))).rejects.toThrow(
-        new LetterRefused(tooMany, 'replay or delete dead letters of the device'),
-      );
+      const refused = new LetterRefused(tooMany, 'replay or delete dead letters of the device');
+      await expect(letters.park(letter(3))).rejects.toThrow(refused);
       await letters.park(letter(2, { attempts: 2 }));
       await letters.park(letter(3, { deviceId: 'd2' }));
       expect(ids()).toEqual([id(1), id(2), idOf(letter(3, { deviceId: 'd2' }))].sort());

@@ -2,9 +2,8 @@ import { expect } from 'vitest';
 import { failsToTheEnd } from '../../support/scriptedBackend.ts';
 import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
 import { type Row, related, toldOf } from '../table/row.ts';
-import { createdRows } from './created.ts';
-import { lostAnswerRows } from './lostAnswers.ts';
-import { raceRows, repeatedRows } from './races.ts';
+import { createdRows, updatedRows } from './created.ts';
+import { lostAnswerRows, raceRows, repeatedRows } from './races.ts';
 import { refusedRows } from './refused.ts';
 import {
   absent,
@@ -15,7 +14,6 @@ import {
   readConfiguration,
   stored,
 } from './registration.ts';
-import { updatedRows } from './updated.ts';
 
 /** What both generations say of registering an object model. */
 export const createOrUpdateRows = (registration: Registration): Readonly<Record<string, readonly Row[]>> => ({
