@@ -86,10 +86,8 @@ describe('the semaphore', () => {
     const refusal = rejection(standing(semaphore, log, 'a', 1));
     void standing(semaphore, log, 'b');
     await vi.advanceTimersByTimeAsync(1000);
-    expect([(await refusal).code, (await refusal).details]).toEqual([
-      'timeout_exceeded',
-      'the message timed out while waiting for a slot',
-    ]);
+    const expected = ['timeout_exceeded', 'the message timed out while waiting for a slot'];
+    expect([(await refusal).code, (await refusal).details]).toEqual(expected);
     semaphore.release();
     await settle();
     expect(log).toEqual(['b']);

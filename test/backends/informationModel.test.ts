@@ -343,10 +343,8 @@ describe('two JSON texts', () => {
 
   it('are distinguished by exponents of any length', () => {
     const exponent = '9'.repeat(1_000);
-    expect([same(`1e${exponent}1`, `1e${exponent}2`), same(`1e${exponent}1`, ` 1e${exponent}1 `)]).toEqual([
-      false,
-      true,
-    ]);
+    const expected = [false, true];
+    expect([same(`1e${exponent}1`, `1e${exponent}2`), same(`1e${exponent}1`, ` 1e${exponent}1 `)]).toEqual(expected);
   });
 
   it('are compared in linear time, whatever a device sends', () => {

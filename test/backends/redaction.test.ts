@@ -57,10 +57,8 @@ describe('a redacted text has no part of a request’s token', () => {
     for (const form of [token, ...base64Forms]) {
       for (let from = 0; from + 8 <= form.length; from += 1) {
         const left = redact(`(${encodeURIComponent(form.slice(from, from + 8))})`, token);
-        expect([form.slice(from, from + 8), left]).toEqual([
-          expect.anything(),
-          expect.stringMatching(/^\(.{0,2}….?\)$/),
-        ]);
+        const expected = [expect.anything(), expect.stringMatching(/^\(.{0,2}….?\)$/)];
+        expect([form.slice(from, from + 8), left]).toEqual(expected);
       }
     }
   });

@@ -108,10 +108,8 @@ describe('HTTP 401', () => {
   it.each([500, 502, 503, 504, 429, 408])('is not over when a gateway answers HTTP %i instead', async (status) => {
     const { work, log } = await read([[401], [status], [401], ok]);
     await work;
-    expect(log.lines.map(({ message }) => message)).toEqual([
-      'backend refuses our access token',
-      'backend accepts our access token',
-    ]);
+    const expected = ['backend refuses our access token', 'backend accepts our access token'];
+    expect(log.lines.map(({ message }) => message)).toEqual(expected);
   });
 
   it('is a trouble of each backend by itself', () => {

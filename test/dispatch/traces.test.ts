@@ -180,10 +180,8 @@ describe('the span of the handling', () => {
     const spans = await collector.trace(trace, 6);
     const dropped = { 'svc.message.redelivered': true, 'svc.replies.sent': 0, 'svc.replies.dropped': 1 };
     expect(rootOf(spans).attributes).toMatchObject(dropped);
-    expect(spans.find(({ kind }) => kind === 'producer')).toMatchObject({
-      isError: true,
-      attributes: { 'error.type': 'queue_full' },
-    });
+    const expected = { isError: true, attributes: { 'error.type': 'queue_full' } };
+    expect(spans.find(({ kind }) => kind === 'producer')).toMatchObject(expected);
   });
 });
 

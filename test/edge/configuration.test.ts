@@ -286,10 +286,8 @@ describe('the configuration file', () => {
 
   it('that is no JSON names the line', async () => {
     await writeFile(join(folder, 'broken'), '{\n]');
-    await expect(readConfiguration(join(folder, 'broken'))).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      problems: ['line 2: expected a name in quotes, found ]'],
-    });
+    const expected = { name: 'ConfigurationError', problems: ['line 2: expected a name in quotes, found ]'] };
+    await expect(readConfiguration(join(folder, 'broken'))).rejects.toMatchObject(expected);
   });
 
   it('names the missing file', async () => {

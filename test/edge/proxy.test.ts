@@ -292,10 +292,8 @@ describe('an invocation with files', () => {
       happen();
       return download(...asked);
     };
-    expect(await edge.call(withFiles)).toEqual({
-      ...{ status: 503, reason },
-      payload: { detail: expect.stringContaining(detail), invoked: 'no' },
-    });
+    const expected = { status: 503, reason, payload: { detail: expect.stringContaining(detail), invoked: 'no' } };
+    expect(await edge.call(withFiles)).toEqual(expected);
     expect([edge.published, keep.mock.calls.length, discard.mock.calls.length]).toEqual([[], 0, 1]);
   });
 

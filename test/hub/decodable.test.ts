@@ -84,21 +84,15 @@ const malformed: [string, Uint8Array][] = [
 
 describe('a message', () => {
   it.each(harmless)('can be decoded with %s as body', (_, body) => {
-    expect(sectionsOf(event(body))).toEqual({
-      areDecodable: true,
-      body: withProperties.length,
-      annotated: endOfAnnotations,
-    });
+    const expected = { areDecodable: true, body: withProperties.length, annotated: endOfAnnotations };
+    expect(sectionsOf(event(body))).toEqual(expected);
     expect(message.decode(event(body))).toMatchObject({ application_properties: { msgType: 'action' } });
   });
 
   it.each(beyond)('is refused with %s in its body, though the library decodes it', (_, body) => {
     expect(message.decode(event(body))).toHaveProperty('body');
-    expect(sectionsOf(event(body))).toEqual({
-      areDecodable: false,
-      body: withProperties.length,
-      annotated: endOfAnnotations,
-    });
+    const expected = { areDecodable: false, body: withProperties.length, annotated: endOfAnnotations };
+    expect(sectionsOf(event(body))).toEqual(expected);
   });
 
   it.each(malformed)('can be decoded up to its body, which has %s', (_, body) =>

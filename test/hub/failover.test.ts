@@ -154,10 +154,8 @@ it.each([
     send(west, 'busy');
     const newcomer = startProcess('newcomer');
     await vi.advanceTimersByTimeAsync(30_000);
-    expect([newcomer.reading.missing(), handled]).toEqual([
-      ['the hub’s event endpoint: other instances have work of the endpoint before'],
-      [],
-    ]);
+    const expected = [['the hub’s event endpoint: other instances have work of the endpoint before'], []];
+    expect([newcomer.reading.missing(), handled]).toEqual(expected);
     if (how === 'lose')
       east.store.change = () => Promise.reject(new Error('no store')); // it renews nothing more
     else {

@@ -49,10 +49,8 @@ it.each([
   await vi.advanceTimersByTimeAsync(5_000);
   reconnect.mockClear(); // only now the hub has said what it has
   watch.look();
-  expect([reconnect.mock.calls.length, log.lines.map(({ fields }) => fields)]).toEqual([
-    withheld === undefined ? 0 : 1,
-    withheld?.length ? [{ partitions: withheld }] : [],
-  ]);
+  const expected = [withheld === undefined ? 0 : 1, withheld?.length ? [{ partitions: withheld }] : []];
+  expect([reconnect.mock.calls.length, log.lines.map(({ fields }) => fields)]).toEqual(expected);
   allTroubles.close();
 });
 

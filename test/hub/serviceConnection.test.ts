@@ -187,11 +187,8 @@ describe('the connection to the service endpoint, with the official client', () 
       const [one, two] = [connection.send(reply('one')), connection.send(reply('two'))];
       await expect.poll(() => endpoint.received.length).toBe(3);
       for (const _ of [...inTime, 'late']) look();
-      expect([(await one)?.reason, (await two)?.reason, endpoint.connections()]).toEqual([
-        'unanswered',
-        'unanswered',
-        1,
-      ]);
+      const expected = ['unanswered', 'unanswered', 1];
+      expect([(await one)?.reason, (await two)?.reason, endpoint.connections()]).toEqual(expected);
       const again = connection.send(reply('again'));
       await expect.poll(() => endpoint.received.length).toBe(4);
       for (const _ of inTime) look();

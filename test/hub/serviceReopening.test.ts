@@ -140,10 +140,8 @@ it('the end of an outage is reported once, and not without an outage', async () 
   made[2]?.end();
   await vi.advanceTimersByTimeAsync(2_000);
   await opens(3);
-  expect(lines.slice(1).map(({ message }) => message)).toEqual([
-    'connected to the hub’s service endpoint',
-    'the hub’s service endpoint is reached again',
-  ]);
+  const expected = ['connected to the hub’s service endpoint', 'the hub’s service endpoint is reached again'];
+  expect(lines.slice(1).map(({ message }) => message)).toEqual(expected);
 });
 
 describe('a connection', () => {

@@ -153,10 +153,8 @@ describe('an owned partition that cannot be read', () => {
     await send('1', 'not to be read');
     await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), soon);
     await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'UnreadableCheckpoint' } }]), soon);
-    expect(alarms()[0]?.fields).toMatchObject({
-      hubSaid: where,
-      todo: expect.stringContaining('correct the checkpoint'),
-    });
+    const expected = { hubSaid: where, todo: expect.stringContaining('correct the checkpoint') };
+    expect(alarms()[0]?.fields).toMatchObject(expected);
     await vi.waitFor(() => expect(consumer.missing()).toEqual([expect.stringContaining(where)]), soon);
     expect(consumer.silentForMs()).toBeLessThan(5_000);
     expect(seen).toEqual(['of the other partition']);
@@ -213,10 +211,8 @@ describe('an owned partition that cannot be read', () => {
     const through: CheckpointStore = { ...store, progress: (partition) => store.progress(partition) };
     const consumer = read(through);
     await vi.waitFor(() => expect(alarms()).toHaveLength(1), soon);
-    expect(alarms()[0]?.fields).toMatchObject({
-      cause: 'ArgumentError while reading',
-      hubSaid: expect.stringContaining('The supplied offset'),
-    });
+    const expected = { cause: 'ArgumentError while reading', hubSaid: expect.stringContaining('The supplied offset') };
+    expect(alarms()[0]?.fields).toMatchObject(expected);
     const refused = [expect.stringMatching(/^partition 0 .*The supplied offset/)];
     await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), soon);
     store = createMemoryStore();

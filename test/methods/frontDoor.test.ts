@@ -95,12 +95,8 @@ it('operators see the hundred oldest invocations in progress, with their age and
     readonly requests: readonly Record<string, unknown>[];
   };
   expect([shown.inProgress, shown.requests.length]).toEqual([101, 100]);
-  expect(shown.requests[0]).toMatchObject({
-    correlationId: 'c-0',
-    ...named,
-    seconds: 4,
-    waitsFor: 'its body, or nothing',
-  });
+  const expected = { correlationId: 'c-0', ...named, seconds: 4, waitsFor: 'its body, or nothing' };
+  expect(shown.requests[0]).toMatchObject(expected);
   expect(shown.requests[1]).toMatchObject({
     waitsFor: 'an answer of the file storage (sign the files); an answer of the device (method stop)',
   });

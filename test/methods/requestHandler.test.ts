@@ -95,10 +95,8 @@ describe('a request', () => {
   it('is authorized, received and invoked, and has one line when its response is closed', async () => {
     const { handler, send, asked, invoked, lines } = setUp({ object: () => found('gateway-1/bus/drive-1') });
     const { result, close, response } = send();
-    expect([handler.inProgress(), [...handler.requests()].map(({ fields }) => fields.correlationId)]).toEqual([
-      1,
-      ['c-1'],
-    ]);
+    const expected = [1, ['c-1']];
+    expect([handler.inProgress(), [...handler.requests()].map(({ fields }) => fields.correlationId)]).toEqual(expected);
     expect(await result).toEqual({ status: 7 });
     expect(asked).toEqual([
       { id: objectId, model: 'svc.device', token: `x.${payload}.y`, correlationId: 'c-1', isKnown: false },
@@ -328,11 +326,8 @@ describe('a stop', () => {
     await vi.advanceTimersByTimeAsync(0);
     for (const { handler } of [receiving, hanging]) handler.abort();
     for (const { outcome } of waiting) {
-      expect(await outcome).toMatchObject({
-        reason: 'stopping',
-        retryAfter: 1,
-        detail: expect.stringContaining('nothing was invoked'),
-      });
+      const expected = { reason: 'stopping', retryAfter: 1, detail: expect.stringContaining('nothing was invoked') };
+      expect(await outcome).toMatchObject(expected);
     }
   });
 });

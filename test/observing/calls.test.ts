@@ -43,10 +43,8 @@ describe('a call to a backend', () => {
     call.attempted(answer(200), false);
     call.ended();
 
-    expect([observation.open.size, observation.times]).toEqual([
-      0,
-      { informationModel: { calls: 1, attempts: 3, ms: 610 } },
-    ]);
+    const expected = [0, { informationModel: { calls: 1, attempts: 3, ms: 610 } }];
+    expect([observation.open.size, observation.times]).toEqual(expected);
     expect(sumsOf(meter, 'http.client.request.duration')).toEqual({
       'informationModel read object model GET  connection refused': 0.1,
       'informationModel read object model GET 503': 0.2,

@@ -96,10 +96,8 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     const longest = { code: 'x'.repeat(64) };
     expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
     expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });
-    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual({
-      ...plain,
-      stack: '',
-    });
+    const expected = { ...plain, stack: '' };
+    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual(expected);
   });
 
   it('has four causes at most, the text of each without its stack', () => {

@@ -85,10 +85,8 @@ it('a message that is left ends its span and is told, and one that a defect has 
   broken.records.broke('V2', broken.observation);
   broken.records.broke('V1', undefined);
   expect(broken.spans[0]?.ends).toEqual([[{}, { type: 'unforeseen' }]]);
-  expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual({
-    'internal_platform_error _OTHER V2': 1,
-    'internal_platform_error _OTHER V1': 1,
-  });
+  const expected = { 'internal_platform_error _OTHER V2': 1, 'internal_platform_error _OTHER V1': 1 };
+  expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual(expected);
 });
 
 const reply: Reply = {

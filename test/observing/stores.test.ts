@@ -17,8 +17,6 @@ it('calls to stores are recorded with their time and fault, and counted while th
   ends[0]?.();
   ends[2]?.('refused');
   expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 1 });
-  expect(sumsOf(meter, 'device_messaging.store.duration')).toEqual({
-    'files read': 0.25,
-    'deadLetters write refused': 0.25,
-  });
+  const expected = { 'files read': 0.25, 'deadLetters write refused': 0.25 };
+  expect(sumsOf(meter, 'device_messaging.store.duration')).toEqual(expected);
 });

@@ -111,10 +111,8 @@ describe('the token endpoint', () => {
     });
     const findings = await both(`${url}/token`, url);
     const isOk = verdict === 'ok';
-    expect(findings.map((one) => [one.what, verdictOf(one)])).toEqual([
-      ['token endpoint', verdict],
-      ...(isOk ? [['information model', 'ok']] : []),
-    ]);
+    const expected = [['token endpoint', verdict], ...(isOk ? [['information model', 'ok']] : [])];
+    expect(findings.map((one) => [one.what, verdictOf(one)])).toEqual(expected);
     expect([times, asked]).toEqual([1, isOk ? ['Bearer a-token'] : []]);
     expect(JSON.stringify(findings)).not.toContain('a-token');
   });

@@ -45,10 +45,8 @@ describe('settings', () => {
 
   it('come from the environment before the file, from the file before the defaults', () => {
     const given = { CONFIG_FILE: file({ http: { port: 1 }, delivery: { drainSeconds: 2 } }), HTTP_PORT: '3' };
-    expect(readSettings({ ...enough, ...given }, directory)).toMatchObject({
-      http: { port: 3 },
-      delivery: { drainSeconds: 2 },
-    });
+    const expected = { http: { port: 3 }, delivery: { drainSeconds: 2 } };
+    expect(readSettings({ ...enough, ...given }, directory)).toMatchObject(expected);
   });
 
   it.each(['', undefined])('are those of production when NODE_ENV is %j', (environment) => {
@@ -362,10 +360,10 @@ describe('the settings of the store', () => {
     ['one for dead letters', { DEAD_LETTERS_CONNECTION_STRING: storage }],
   ])('allow accounts of their own: %s', (_what, given) => expect(problemsOf({ ...blob, ...given })).toEqual([]));
 
-  it.each([
+  it.each<[string, Record<string, string>, string]>([
     ['no connection string', nowhere, 'STORE=blob needs STORE_CONNECTION_STRING'],
-    ...Object.entries(own).map(([name, value]) => {
-      return [`none but ${name}`, { ...nowhere, [name]: value }, 'STORE=blob needs STORE_CONNECTION_STRING'] as const;
+    ...Object.entries(own).map(([name, value]): [string, Record<string, string>, string] => {
+      return [`none but ${name}`, { ...nowhere, [name]: value }, 'STORE=blob needs STORE_CONNECTION_STRING'];
     }),
     ['files instead', { STORE: 'file' }, 'STORE_CONNECTION_STRING is not used with STORE=file'],
     ['half an account', { STORE_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],

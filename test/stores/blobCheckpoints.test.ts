@@ -165,10 +165,8 @@ describe('the completion map of a checkpoint', () => {
       sequenceNumber: Number(metadata.sequencenumber),
       offset: metadata.offset,
     });
-    expect([decodeCompletion(41, completed), decodeCompletion(sequenceNumber, completed)]).toEqual([
-      expect.anything(),
-      undefined,
-    ]);
+    const expected = [expect.anything(), undefined];
+    expect([decodeCompletion(41, completed), decodeCompletion(sequenceNumber, completed)]).toEqual(expected);
   });
 
   it('is read together with the position, in one request', async () => {
