@@ -339,7 +339,7 @@ describe('the circuit of a backend', () => {
   });
 
   it.each([[401], [408], [425], [429], [500], [501], [502], [503], [504]])(
-    'is not closed by a probe with HTTP %i',
+    'stays open after HTTP %i',
     async (status) => {
       const calls = [...answers(model, 'refused'), ...answers(probe, [status], [403]), ...answers(model, ok)];
       const { backends } = scripted(calls, { circuitFailures: 1 });

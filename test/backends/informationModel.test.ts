@@ -237,7 +237,7 @@ describe('after a lost answer', () => {
   });
 
   it.each(['..', `${pumpId}/../..`, 7, null])(
-    'the object that a 409 names is not read unless it is an object id: %j',
+    'the object of a 409 is not read unless it is an id: %j',
     async (objectId) => {
       const informationModel = clientOf([
         { call: create, reply: 'lost' },

@@ -147,7 +147,7 @@ it.each([
   [[[500], 'refused']],
   [['refused', 'lost', [503], 'refused']],
 ] as [ScriptedReply[]][])(
-  'a change whose answer may have been lost may have taken effect whatever comes between, as %j',
+  'a change whose answer may be lost may have taken effect, whatever comes between: %j',
   async (failures) => {
     const { backends, script } = scripted([
       ...failures.map((reply) => ({ call: put, reply })),

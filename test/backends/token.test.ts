@@ -118,21 +118,18 @@ describe('client credentials', () => {
   it.each([
     ['that tells no lifetime', undefined, 300],
     ['whose lifetime is text', '100', 100],
-  ])(
-    'give a token %s: it is used for its lifetime, and replaced after four fifths of it',
-    async (_, expires_in, seconds) => {
-      const { tokens, asked } = source([[200, { access_token: 't1', expires_in }], [503, ''], issued('t2')]);
-      await tokens.token();
-      vi.advanceTimersByTime(seconds * 800 - 1);
-      expect([tokens.token(), asked.length]).toEqual(['t1', 1]);
-      vi.advanceTimersByTime(1);
-      expect([tokens.token(), asked.length]).toEqual(['t1', 2]);
-      await vi.advanceTimersByTimeAsync(seconds * 200 - 1);
-      expect(tokens.token()).toBe('t1');
-      await vi.advanceTimersByTimeAsync(1);
-      expect(await tokens.token()).toBe('t2');
-    },
-  );
+  ])('give a token %s: it is used for its lifetime, and replaced after four fifths', async (_, expires_in, seconds) => {
+    const { tokens, asked } = source([[200, { access_token: 't1', expires_in }], [503, ''], issued('t2')]);
+    await tokens.token();
+    vi.advanceTimersByTime(seconds * 800 - 1);
+    expect([tokens.token(), asked.length]).toEqual(['t1', 1]);
+    vi.advanceTimersByTime(1);
+    expect([tokens.token(), asked.length]).toEqual(['t1', 2]);
+    await vi.advanceTimersByTimeAsync(seconds * 200 - 1);
+    expect(tokens.token()).toBe('t1');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await tokens.token()).toBe('t2');
+  });
 
   it('make calls wait when the token has expired', async () => {
     const { tokens } = source([issued('t1'), issued('t2')]);
@@ -155,19 +152,16 @@ describe('client credentials', () => {
     onChange: () => () => {},
   };
 
-  it.each([[400], [401]])(
-    'that are refused with HTTP %i are sent again with another secret, as a repeat',
-    async (status) => {
-      const meter = createMeter();
-      const { tokens, asked, log } = source([[status, {}], issued('t1')], { clientSecret: changed, meter });
-      expect(await tokens.token()).toBe('t1');
-      expect(asked.map(({ form }) => form['client_secret'])).toEqual([secret, 'another secret']);
-      expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: 1 });
-      const expected = { [`tokenEndpoint fetch token POST ${status}`]: 1, 'tokenEndpoint fetch token POST 200': 1 };
-      expect(readingOf(meter, 'http.client.request.duration')).toEqual(expected);
-      expect(log.lines).toEqual([]);
-    },
-  );
+  it.each([[400], [401]])('that are refused with HTTP %i are repeated with another secret', async (status) => {
+    const meter = createMeter();
+    const { tokens, asked, log } = source([[status, {}], issued('t1')], { clientSecret: changed, meter });
+    expect(await tokens.token()).toBe('t1');
+    expect(asked.map(({ form }) => form['client_secret'])).toEqual([secret, 'another secret']);
+    expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ tokenEndpoint: 1 });
+    const expected = { [`tokenEndpoint fetch token POST ${status}`]: 1, 'tokenEndpoint fetch token POST 200': 1 };
+    expect(readingOf(meter, 'http.client.request.duration')).toEqual(expected);
+    expect(log.lines).toEqual([]);
+  });
 
   it.each([
     ['the same secret', 401, secret],

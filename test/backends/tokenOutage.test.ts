@@ -160,16 +160,13 @@ it('Calls that wait for the first token hold the connections, for which others w
 it.each([
   ['hang', 'an access token for the information model'],
   ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
-] as const)(
-  'A message without a token ends at its deadline, and its answer says what it waits for: %s',
-  async (answer, what) => {
-    const { endpoint, read } = setUp();
-    endpoint.answer = answer;
-    const refusal = rejection(read('d1', 0.9).work);
-    await vi.advanceTimersByTimeAsync(900);
-    expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
-  },
-);
+] as const)('A message without a token ends at its deadline, and says what it waits for: %s', async (answer, what) => {
+  const { endpoint, read } = setUp();
+  endpoint.answer = answer;
+  const refusal = rejection(read('d1', 0.9).work);
+  await vi.advanceTimersByTimeAsync(900);
+  expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
+});
 
 it('The end of an outage of the token endpoint ends the pause of a Retry-After, too', async () => {
   let end = (_: boolean) => {};

@@ -302,11 +302,8 @@ describe('a large answer', () => {
   function charged(url: string, maxBytes: number) {
     const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes });
     const taken = vi.fn<Line['take']>(room.take);
-    const transport = createTransport(url, {
-      connections: 4,
-      attemptTimeoutMs: 60_000,
-      room: { ...room, take: taken },
-    });
+    const given = { connections: 4, attemptTimeoutMs: 60_000, room: { ...room, take: taken } };
+    const transport = createTransport(url, given);
     onTestFinished(() => transport.close());
     const request = () => transport.adapter({ method: 'GET', url: '/', maxContentLength: limit } as never);
     return { room, taken, request };

@@ -186,32 +186,26 @@ describe('a message that cannot be handled to its end', () => {
     expect(await dispatchEvent(event, [busy], { ended: taken.signal })).toMatchObject(expected);
   });
 
-  it.each(['all', 'none'])(
-    'is not parked when its deadline passes after its partition is lost, with ack %s',
-    async (ack) => {
-      const taken = new AbortController();
-      const sent = hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody });
-      const script: Script = [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }];
-      const answering = () => dispatchEvent(sent, script, { ended: taken.signal });
-      expect(await afterSecond(answering)).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
-    },
-  );
+  it.each(['all', 'none'])('is not parked when its deadline passes after its partition, ack %s', async (ack) => {
+    const taken = new AbortController();
+    const sent = hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody });
+    const script: Script = [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }];
+    const answering = () => dispatchEvent(sent, script, { ended: taken.signal });
+    expect(await afterSecond(answering)).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
 
-  it.each([0, 1, 2, 3, 4, 5])(
-    'ends before its next call or reply when the process has stood still before it: step %i',
-    async (most) => {
-      const taken = new AbortController();
-      let steps = 0;
-      const { handled, replies, calls } = await dispatchEvent(event, notified.slice(0, most), {
-        ended: taken.signal,
-        beforeEffect() {
-          if (steps === most) taken.abort();
-          steps += 1;
-        },
-      });
-      expect([handled, calls.length + replies.length, steps]).toEqual([false, most, most + 1]);
-    },
-  );
+  it.each([0, 1, 2, 3, 4, 5])('ends before its next call or reply when the process stood still: %i', async (most) => {
+    const taken = new AbortController();
+    let steps = 0;
+    const { handled, replies, calls } = await dispatchEvent(event, notified.slice(0, most), {
+      ended: taken.signal,
+      beforeEffect() {
+        if (steps === most) taken.abort();
+        steps += 1;
+      },
+    });
+    expect([handled, calls.length + replies.length, steps]).toEqual([false, most, most + 1]);
+  });
 
   it('sends no further reply after its partition is lost', async () => {
     const taken = new AbortController();

@@ -147,10 +147,8 @@ describe('the room of a walk', () => {
       { begins: ({ open }) => seen.push(open) },
     );
     await walk.handled;
-    expect(seen.flat()).toContainEqual({
-      ...{ kind: 'call', what: 'read object model', of: 'information model' },
-      ...{ since: 0, waitsFor: 'room' },
-    });
+    const expected = { kind: 'call', what: 'read object model', of: 'information model', since: 0, waitsFor: 'room' };
+    expect(seen.flat()).toContainEqual(expected);
     expect(seen[0]).toEqual(new Set());
   });
 

@@ -190,18 +190,15 @@ describe('batches', () => {
     [6, 1_000],
     [8, 4_000],
     [50, 128_000],
-  ])(
-    'wait after %i unclean shutdowns up to %i ms for the one before, and the last one is recorded',
-    async (ends, ms) => {
-      const { begun, last, come } = setUp({ ends, blamed });
-      await come(1, 2, 3, 4);
-      await pass(ms - 1);
-      expect(begun()).toEqual([1, 2]);
-      await pass(1);
-      expect(begun()).toEqual([1, 2, 3, 4]);
-      expect([...(last()?.suspects ?? [])].filter(([, { isInWork }]) => isInWork).map(([one]) => one)).toEqual([3, 4]);
-    },
-  );
+  ])('wait after %i unclean shutdowns up to %i ms for the one before; the last is recorded', async (ends, ms) => {
+    const { begun, last, come } = setUp({ ends, blamed });
+    await come(1, 2, 3, 4);
+    await pass(ms - 1);
+    expect(begun()).toEqual([1, 2]);
+    await pass(1);
+    expect(begun()).toEqual([1, 2, 3, 4]);
+    expect([...(last()?.suspects ?? [])].filter(([, { isInWork }]) => isInWork).map(([one]) => one)).toEqual([3, 4]);
+  });
 
   it('say that an earlier one is in work when the later ones have ended', async () => {
     const { seen, come, end } = setUp({ blamed });

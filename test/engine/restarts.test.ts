@@ -17,10 +17,8 @@ const ofDevice = (names: readonly string[], device: string) => names.filter((nam
 
 describe('a message that ends the process', () => {
   it('is parked after the shutdowns that identify it and three isolated runs, and all others are handled in order', async () => {
-    const { handled, parked, ends } = await runToTheEnd({
-      partitions: ['a0 k1 b2 k3 a4 b5', 'c0 d1 c2'],
-      devices: { k: fatal },
-    });
+    const given = { partitions: ['a0 k1 b2 k3 a4 b5', 'c0 d1 c2'], devices: { k: fatal } };
+    const { handled, parked, ends } = await runToTheEnd(given);
     expect(parked).toEqual(['k1', 'k3']);
     expect(ends.length).toBeLessThanOrEqual(7 + 5);
     expect(handled.toSorted()).toEqual(['a0', 'a4', 'b2', 'b5', 'c0', 'c2', 'd1']);
@@ -29,10 +27,8 @@ describe('a message that ends the process', () => {
   });
 
   it('costs fewer shutdowns than the first when there are others like it', async () => {
-    const { parked, ends } = await runToTheEnd({
-      partitions: ['k0 a1 l2', 'b0 m1'],
-      devices: { k: fatal, l: fatal, m: fatal },
-    });
+    const given = { partitions: ['k0 a1 l2', 'b0 m1'], devices: { k: fatal, l: fatal, m: fatal } };
+    const { parked, ends } = await runToTheEnd(given);
     expect(parked.toSorted()).toEqual(['k0', 'l2', 'm1']);
     expect(ends.length).toBeLessThanOrEqual(3 * 5);
   });
@@ -58,10 +54,8 @@ describe('a message that ends the process', () => {
   });
 
   it('is found behind messages of its device whose replies to others wait (A12)', async () => {
-    const { handled, parked } = await runToTheEnd({
-      partitions: ['a0 a1 a2 b3'],
-      devices: { a: { elsewhereMs: 30_000, isFatal: 2 } },
-    });
+    const given = { partitions: ['a0 a1 a2 b3'], devices: { a: { elsewhereMs: 30_000, isFatal: 2 } } };
+    const { handled, parked } = await runToTheEnd(given);
     expect([handled.toSorted(), parked]).toEqual([['a0', 'a1', 'b3'], ['a2']]);
   });
 
@@ -77,19 +71,15 @@ describe('a message that ends the process', () => {
   });
 
   it('that ends the process even when it is parked is skipped after one more shutdown', async () => {
-    const { handled, parked, ends } = await runToTheEnd({
-      partitions: ['a0 k1 k2 b3'],
-      devices: { k: { isFatal: true, isFatalUnexecuted: true } },
-    });
+    const given = { partitions: ['a0 k1 k2 b3'], devices: { k: { isFatal: true, isFatalUnexecuted: true } } };
+    const { handled, parked, ends } = await runToTheEnd(given);
     expect([handled.toSorted(), parked]).toEqual([['a0', 'b3'], []]);
     expect(ends.length).toBeLessThanOrEqual(2 * 6);
   });
 
   it('is parked also when it ends the process only after its time of an isolated run', async () => {
-    const { handled, parked } = await runToTheEnd({
-      partitions: ['a0 k1 b2'],
-      devices: { k: { ms: 20_000, isFatal: true } },
-    });
+    const given = { partitions: ['a0 k1 b2'], devices: { k: { ms: 20_000, isFatal: true } } };
+    const { handled, parked } = await runToTheEnd(given);
     expect(parked).toEqual(['k1']);
     expect(handled.toSorted()).toEqual(['a0', 'b2']);
   });
@@ -231,11 +221,8 @@ describe('an innocent message', () => {
 });
 
 it('a store that fails delays suspects: none begins without its record', async () => {
-  const { parked, ends, handled } = await runToTheEnd({
-    partitions: ['k0 a1'],
-    devices: { k: { ms: 100, isFatal: true } },
-    storeOut: { from: 0, to: 4_000 },
-  });
+  const given = { partitions: ['k0 a1'], devices: { k: { ms: 100, isFatal: true } }, storeOut: { from: 0, to: 4_000 } };
+  const { parked, ends, handled } = await runToTheEnd(given);
   expect([parked, ends.length, handled]).toEqual([['k0'], 5, ['a1']]);
 });
 

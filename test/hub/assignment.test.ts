@@ -215,15 +215,12 @@ it.each([
   ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
   ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
   ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
-])(
-  'the newest message that may have begun, at the end of a session, is %s',
-  async (_, redeliveryHorizon, text, begun) => {
-    const { session, observation, give } = begin({ redeliveryHorizon });
-    if (text !== undefined) await give(text);
-    await session.release();
-    expect(observation).toContain(`gives back ${begun}`);
-  },
-);
+])('the newest message that a session may have begun is %s', async (_, redeliveryHorizon, text, begun) => {
+  const { session, observation, give } = begin({ redeliveryHorizon });
+  if (text !== undefined) await give(text);
+  await session.release();
+  expect(observation).toContain(`gives back ${begun}`);
+});
 
 const ends: [how: string, end: (session: PartitionSession) => Promise<void>][] = [
   ['drain', (session) => session.release()],

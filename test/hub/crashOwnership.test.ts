@@ -64,17 +64,14 @@ describe('instances that share a hub', () => {
     expect(new Set(whole.writes.map(({ owner }) => owner)).size).toBe(names.length);
   });
 
-  it.each(victims)(
-    'lose nothing, and repeat nothing in a checkpoint, at whichever step the %s one dies',
-    async (victim) => {
-      const points = await pointsOf(victim);
-      expect(points).toBeGreaterThan(50);
-      for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-        const place = `${victim} died at point ${crashAt} of ${points}`;
-        expectWhole(await run(surroundings, { [victim]: crashingAt(crashAt) }), place);
-      }
-    },
-  );
+  it.each(victims)('lose nothing, and repeat nothing in a checkpoint, whenever the %s one dies', async (victim) => {
+    const points = await pointsOf(victim);
+    expect(points).toBeGreaterThan(50);
+    for (let crashAt = 1; crashAt <= points; crashAt += 1) {
+      const place = `${victim} died at point ${crashAt} of ${points}`;
+      expectWhole(await run(surroundings, { [victim]: crashingAt(crashAt) }), place);
+    }
+  });
 
   it('lose nothing, and repeat nothing in a checkpoint, when the successor dies as well', async () => {
     const [points, pointsOfNext] = [await pointsOf('first'), await pointsOf('second')];

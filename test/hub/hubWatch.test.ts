@@ -38,13 +38,8 @@ it.each([
     ...{ record: { partition: String(index) }, position: () => 7 },
     reader: { quiet: () => ({ eventlessMs: eventlessSeconds * 1_000 }) },
   }));
-  const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, {
-    answerMs: 20_000,
-    roundMs: 5_000,
-    silentMs: 11_000,
-    log: silence,
-    allTroubles,
-  });
+  const given = { answerMs: 20_000, roundMs: 5_000, silentMs: 11_000, log: silence, allTroubles };
+  const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, given);
   watch.look();
   await vi.advanceTimersByTimeAsync(5_000);
   reconnect.mockClear(); // only now the hub has said what it has

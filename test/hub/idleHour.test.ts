@@ -83,25 +83,22 @@ const waiting = () => hub.devicebound.pending('pump-1').length;
 it.each([
   ['that has sent a reply before, whose link the hub ends', 1, 20],
   ['that has never sent one', 0, 50],
-])(
-  'an idle service %s writes nothing for an hour, while the hub closes its connections',
-  async (_, before, closings) => {
-    const service = start();
-    await passUntil(service.isReady);
-    for (let message = 0; message < before; message += 1) append(hub, 'before');
-    await passUntil(() => waiting() === before);
-    const [{ length: lines }, clients] = [written, service.clients()];
+])('an idle service %s writes nothing in an hour of closed connections', async (_, before, closings) => {
+  const service = start();
+  await passUntil(service.isReady);
+  for (let message = 0; message < before; message += 1) append(hub, 'before');
+  await passUntil(() => waiting() === before);
+  const [{ length: lines }, clients] = [written, service.clients()];
 
-    for (let second = 0; second < 3_600; second += 1) await passSecond();
+  for (let second = 0; second < 3_600; second += 1) await passSecond();
 
-    expect(service.clients() - clients).toBeGreaterThan(closings);
-    append(hub, 'after');
-    await passUntil(() => waiting() === before + 1);
-    expect(written.slice(lines)).toEqual([]);
-    const stopping = service.stop();
-    for (let isStopped = false; !isStopped; ) {
-      void stopping.then(() => (isStopped = true));
-      await passSecond();
-    }
-  },
-);
+  expect(service.clients() - clients).toBeGreaterThan(closings);
+  append(hub, 'after');
+  await passUntil(() => waiting() === before + 1);
+  expect(written.slice(lines)).toEqual([]);
+  const stopping = service.stop();
+  for (let isStopped = false; !isStopped; ) {
+    void stopping.then(() => (isStopped = true));
+    await passSecond();
+  }
+});

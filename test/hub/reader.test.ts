@@ -164,9 +164,7 @@ it.each([
   ['a report, then a new subscription', { heard: 60, event: 60, subscribed: 90 }, [10, 40, 40, 10, 40]],
   ['a refusal, then a report', { refused: 60, heard: 90 }, [10, 10, 10, 100, 100]],
 ])('A reader has been quiet since %s', (_, signs, expected) => {
-  const { silentMs, deafMs, unansweredMs, eventlessMs, unfedMs } = quietAt(100, {
-    ...{ subscribed: 0, heard: 0, refused: 0, event: 0 },
-    ...signs,
-  });
+  const given = { subscribed: 0, heard: 0, refused: 0, event: 0, ...signs };
+  const { silentMs, deafMs, unansweredMs, eventlessMs, unfedMs } = quietAt(100, given);
   expect([silentMs, deafMs, unansweredMs, eventlessMs, unfedMs]).toEqual(expected);
 });

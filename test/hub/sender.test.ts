@@ -311,20 +311,17 @@ describe('the sender', () => {
     expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
-  it.each(['session', 'service'])(
-    'leaves a reply undecided that the hub refuses after the end of the %s',
-    async (end) => {
-      let refuse = () => {};
-      const sender = senderOver(() => new Promise((resolve) => (refuse = () => resolve(later('queue_full')))));
-      const ended = new AbortController();
-      const sent = watch(sender.send(replyTo('a'), ended.signal));
-      if (end === 'session') ended.abort();
-      else sender.stop();
-      refuse();
-      await vi.advanceTimersByTimeAsync(0);
-      expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
-    },
-  );
+  it.each(['session', 'service'])('leaves a reply undecided that the hub refuses after its %s', async (end) => {
+    let refuse = () => {};
+    const sender = senderOver(() => new Promise((resolve) => (refuse = () => resolve(later('queue_full')))));
+    const ended = new AbortController();
+    const sent = watch(sender.send(replyTo('a'), ended.signal));
+    if (end === 'session') ended.abort();
+    else sender.stop();
+    refuse();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
+  });
 
   it('leaves a reply undecided that waits for another turn when it stops', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'hub', reason: 'quota' }] });

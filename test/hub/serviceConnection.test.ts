@@ -124,13 +124,10 @@ describe('the connection to the service endpoint, with the official client', () 
     ['ErrorCode:DeviceMaximumQueueDepthExceeded;403004', { kind: 'later', reason: 'queue_full' }],
     ['{"errorCode":403002,"message":"…"}', { kind: 'hub', reason: 'quota' }],
     ['Total number of messages on IotHub exceeded the allocated quota.', { kind: 'hub', reason: 'quota' }],
-  ])(
-    'distinguishes the quota of the hub from the queue of a device by the description %s',
-    async (description, refusal) => {
-      await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
-      for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
-    },
-  );
+  ])('tells the hub’s quota from a device’s queue by the description %s', async (description, refusal) => {
+    await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
+    for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
+  });
 
   it.each([
     ['a device without a name', { deviceId: '' }],
@@ -209,15 +206,12 @@ describe('the connection to the service endpoint, with the official client', () 
     expect([endpoint.connections(), endpoint.links()]).toEqual([2, 2]);
   });
 
-  it.each(['drop', 'detach'] as const)(
-    'continues over a new connection after a %s while a reply is open',
-    async (fault) => {
-      await setUp(unless(fault), 1_000);
-      expect(await connection.send(reply('first'))).toBeUndefined();
-      expect(await connection.send(reply('lost'))).toBeDefined();
-      expect(await connection.send(reply('next'))).toBeUndefined();
-    },
-  );
+  it.each(['drop', 'detach'] as const)('goes on over a new connection after a %s with an open reply', async (fault) => {
+    await setUp(unless(fault), 1_000);
+    expect(await connection.send(reply('first'))).toBeUndefined();
+    expect(await connection.send(reply('lost'))).toBeDefined();
+    expect(await connection.send(reply('next'))).toBeUndefined();
+  });
 
   it('reports within its limit that no hub listens, where the client alone would retry silently for minutes', async () => {
     await setUp(() => 'accept');

@@ -86,12 +86,9 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ];
       const longer = parent.length > identity.length ? [`n${parent}`, identity] : [parent, `n${identity}`];
       return [
-        row(
-          `is found by ${what} that makes the URL exactly as long as allowed`,
-          { properties: { parent }, body: { identity } },
-          unknown,
-          [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
-        ),
+        row(`is found by ${what} that fills the URL’s limit`, { properties: { parent }, body: { identity } }, unknown, [
+          findsNothing(`GET /devices?device=d1&${query.join('&')}`),
+        ]),
         rejects(
           `refuses ${what} that makes the URL of a backend call one byte too long, before any call`,
           { properties: { parent: longer[0] }, body: { identity: longer[1] } },
@@ -114,12 +111,9 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ),
     ),
     ...hostileIdentities.map(([identity, encoded]) =>
-      row(
-        `never splits an identity: ${shown(identity)} is one name {S7.1}`,
-        { properties, body: { identity } },
-        unknown,
-        [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
-      ),
+      row(`never splits identities: ${shown(identity)} is one {S7.1}`, { properties, body: { identity } }, unknown, [
+        findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`),
+      ]),
     ),
     row('splits a parent’s names only at its slashes', { properties: { parent: 'a%2fb&device=d2' }, body }, unknown, [
       findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1'),

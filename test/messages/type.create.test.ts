@@ -170,16 +170,11 @@ messageTable('V2', 'type.create', sample, {
       { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
       { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [201, stored] },
     ]),
-    row(
-      'reports success for its own creation when the repeat meets the version with the same content {S11.3}',
-      { body },
-      ok(),
-      [
-        { call: post, reply: 'lost' },
-        { call: post, reply: problem(409, 'Exists') },
-        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
-      ],
-    ),
+    row('reports success for its own creation when the repeat meets the same content {S11.3}', { body }, ok(), [
+      { call: post, reply: 'lost' },
+      { call: post, reply: problem(409, 'Exists') },
+      { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
+    ]),
     row('is rejected when the repeat meets the version with other content', { body }, refusal('HTTP 409: Exists'), [
       { call: post, reply: 'lost' },
       { call: post, reply: problem(409, 'Exists') },
@@ -205,14 +200,9 @@ messageTable('V2', 'type.create', sample, {
         [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
       ),
     ),
-    row(
-      'does not read back without a lost answer: the existing version is another’s',
-      { body },
-      refusal('HTTP 409: Exists'),
-      [
-        { call: post, reply: 'refused' },
-        { call: post, reply: problem(409, 'Exists') },
-      ],
-    ),
+    row('does not read back without a lost answer: it is another’s', { body }, refusal('HTTP 409: Exists'), [
+      { call: post, reply: 'refused' },
+      { call: post, reply: problem(409, 'Exists') },
+    ]),
   ],
 });

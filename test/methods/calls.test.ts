@@ -62,12 +62,8 @@ async function invoke(given: Given) {
   const asked: unknown[] = [];
   const steps: string[] = [];
   const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
-  const observation = records.begin({
-    correlationId: 'c-1',
-    objectId: 'as the caller spells it',
-    model: 'svc.device',
-    method,
-  });
+  const settings = { correlationId: 'c-1', objectId: 'as the caller spells it', model: 'svc.device', method };
+  const observation = records.begin(settings);
   const run = createInvoke({
     backends: {
       async lineageOf(call, model, ref) {

@@ -112,13 +112,10 @@ describe('a call', () => {
     expect(requests).toMatchObject([{ path, body }]);
   });
 
-  it.each(['{}', '"text"', '7', 'null', '{"status":1.5}', '{"status":"7"}'])(
-    'has a bad reply when the hub answers %s',
-    async (body) => {
-      const { methods } = await withKey([200, body]);
-      expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'bad_reply', status: 200 });
-    },
-  );
+  it.each(['{}', '"text"', '7', 'null', '{"status":1.5}', '{"status":"7"}'])('has a bad reply in %s', async (body) => {
+    const { methods } = await withKey([200, body]);
+    expect(await methods.invoke(call)).toEqual({ kind: 'failure', failure: 'bad_reply', status: 200 });
+  });
 
   const largest = good + ' '.repeat(2 * 1024 * 1024 - good.length);
   it.each<[what: string, status: number, body: string, result: object]>([

@@ -62,10 +62,8 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
   /** Sends a request, whose response is closed when the test says. */
   function send(sent: Sent = {}) {
     const body = 'body' in sent ? sent.body : '{}';
-    const request = Object.assign(new PassThrough(), {
-      headers: sent.headers ?? headers,
-      complete: body !== undefined,
-    });
+    const given = { headers: sent.headers ?? headers, complete: body !== undefined };
+    const request = Object.assign(new PassThrough(), given);
     if (body !== undefined) request.end(body);
     const setHeader = vi.fn();
     const open = { closed: false, writableFinished: false, statusCode: 0, writeContinue: vi.fn(), setHeader };

@@ -211,7 +211,7 @@ describe('a replay', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends after the one in work at the first %s, and at once at the second',
+    'ends after the one in work at a first %s, at once at a second',
     async (signal) => {
       const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
       /** As if it was sent: no other listener of the process is to hear it. */

@@ -25,9 +25,8 @@ const decode = async (body: unknown, encoding?: string, generation: 'V1' | 'V2' 
 };
 
 describe('a V2 body', () => {
-  it.each([undefined, '', 'utf8', 'UTF-8', 'utf-8', 'identity'])(
-    'with content-encoding %s is plain',
-    async (encoding) => expect(await decode(Buffer.from(text), encoding)).toBe(text),
+  it.each([undefined, '', 'utf8', 'UTF-8', 'utf-8', 'identity'])('with the encoding %s is plain', async (encoding) =>
+    expect(await decode(Buffer.from(text), encoding)).toBe(text),
   );
 
   describe.each([

@@ -46,10 +46,8 @@ describe('the classification by two properties', () => {
   it.each(['twinChangeEvents', 'deviceLifecycleEvents', 'deviceJobLifecycleEvents', 'deviceConnectionStateEvents'])(
     'skips %s, which devices do not send {S1.3}',
     (source) => {
-      const event = hubEvent({
-        properties: { msgType: 'action' },
-        systemProperties: { 'iothub-message-source': source },
-      });
+      const given = { properties: { msgType: 'action' }, systemProperties: { 'iothub-message-source': source } };
+      const event = hubEvent(given);
       expect(classify(event)).toBeUndefined();
     },
   );

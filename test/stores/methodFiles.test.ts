@@ -162,18 +162,15 @@ describe('with a key that is replaced', () => {
     return { current: () => current, renew: vi.fn(renew), onChange: () => () => {} };
   }
 
-  it.each([401, 403])(
-    'a file is looked up, and signed, with the next one after the status %d (D397)',
-    async (status) => {
-      vi.useFakeTimers({ toFake: ['Date'] });
-      const { sign, asked } = storageWhere({ a: [failure(status)] }, rotating());
-      const signed = await sign('a');
-      expect(asked).toEqual(['a', 'a']);
-      expect(signed).toEqual(await storageWhere({}, connectionOf(next)).sign('a'));
-      expect(signed).not.toEqual(await storageWhere({}).sign('a'));
-      vi.useRealTimers();
-    },
-  );
+  it.each([401, 403])('a file is looked up and signed with the next one after the status %d (D397)', async (status) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { sign, asked } = storageWhere({ a: [failure(status)] }, rotating());
+    const signed = await sign('a');
+    expect(asked).toEqual(['a', 'a']);
+    expect(signed).toEqual(await storageWhere({}, connectionOf(next)).sign('a'));
+    expect(signed).not.toEqual(await storageWhere({}).sign('a'));
+    vi.useRealTimers();
+  });
 
   it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
     const keys = ['second', 'third'].map((name) => connectionOf(Buffer.from(name).toString('base64')));

@@ -82,14 +82,12 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       stored(),
       nameless.updates(1),
     ]),
+    newRow('passes a model of a type with a malformed base type on', nameless.sent, created(pump(isNew)), [
+      { ...pumpType, reply: [200, ` ${JSON.stringify(climbing)}`] },
+      nameless.creates,
+    ]),
     newRow(
-      'passes a model whose type has a malformed base type to the information model',
-      nameless.sent,
-      created(pump(isNew)),
-      [{ ...pumpType, reply: [200, ` ${JSON.stringify(climbing)}`] }, nameless.creates],
-    ),
-    newRow(
-      'creates a new model when neither the type nor its base types declare anything unique',
+      'creates a new model when no type of its lineage declares anything unique',
       nameless.sent,
       created(pump(isNew)),
       [
@@ -98,21 +96,16 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
         nameless.creates,
       ],
     ),
-    newRow(
-      'checks model, type id and values of every hit of the look-up {S9.7 S15.9}',
-      nameless.sent,
-      created(pump(isNew)),
-      [
-        pumpType,
-        lookUp(
-          pump({ type: 'tank@1.0.0' }),
-          pump({ model: 'svc.other' }),
-          pump({ properties: { serial: 'FP-2' } }),
-          pump({ properties: {} }),
-        ),
-        nameless.creates,
-      ],
-    ),
+    newRow('checks model, type id and values of every hit {S9.7 S15.9}', nameless.sent, created(pump(isNew)), [
+      pumpType,
+      lookUp(
+        pump({ type: 'tank@1.0.0' }),
+        pump({ model: 'svc.other' }),
+        pump({ properties: { serial: 'FP-2' } }),
+        pump({ properties: {} }),
+      ),
+      nameless.creates,
+    ]),
     {
       it: 'looks for an owner whose name makes the URL exactly as long as allowed',
       ...long.sent,
@@ -220,18 +213,15 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       lookUp(pump()),
       nameless.updates(1),
     ]),
-    pumpRow(
-      'updates again when the identical request is repeated {S15.13 S18.7}',
-      pumped.sent,
-      updated(pump({ version: 3 })),
-      [stored({ version: 2 }), pumped.updates(2)],
-    ),
-    pumpRow(
-      'updates when the identical request with objectId null is repeated {S9.10}',
-      nulled.sent,
-      updated(pump({ version: 3 })),
-      [pumpType, lookUp(pump({ version: 2 })), nulled.updates(2)],
-    ),
+    pumpRow('updates again at an identical request {S15.13 S18.7}', pumped.sent, updated(pump({ version: 3 })), [
+      stored({ version: 2 }),
+      pumped.updates(2),
+    ]),
+    pumpRow('updates at a repeated request with objectId null {S9.10}', nulled.sent, updated(pump({ version: 3 })), [
+      pumpType,
+      lookUp(pump({ version: 2 })),
+      nulled.updates(2),
+    ]),
     pumpRow('compares plain and wrapped values of unique properties as equal', wrapped.sent, updated(), [
       pumpType,
       lookUp(pump()),
@@ -255,16 +245,11 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       pumped.updates(1),
     ]),
     ...[null, ''].map((ownerId) =>
-      pumpRow(
-        `claims a model whose ownerId is ${ownerId === null ? 'null' : 'empty'}, which breaks the contract`,
-        pumped.sent,
-        updated(),
-        [
-          { call: readPump, reply: [200, ` ${JSON.stringify(pump({ ownerId }))}`] as const },
-          claims(),
-          pumped.updates(1),
-        ],
-      ),
+      pumpRow(`claims a model whose ownerId is ${ownerId === null ? 'null' : 'empty'}`, pumped.sent, updated(), [
+        { call: readPump, reply: [200, ` ${JSON.stringify(pump({ ownerId }))}`] as const },
+        claims(),
+        pumped.updates(1),
+      ]),
     ),
     {
       it: `claims an unowned model for the owner of the ${header}`,

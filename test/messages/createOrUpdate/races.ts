@@ -80,7 +80,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       updates(1),
     ]),
     pumpRow(
-      'updates the model with the same unique properties that another created just before',
+      'updates the model of those unique properties that another just created',
       nameless.sent,
       updated(pump({ version: 4 })),
       [
@@ -119,23 +119,18 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
       { call: readDerived, reply: [200, pump(isNew)] },
     ]),
+    newRow('updates its own creation when another owns it now', bare.sent, updated(pump({ ...others, version: 2 })), [
+      pumpType,
+      { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
+      { call: readDerived, reply: [200, pump(others)] },
+      {
+        ...bare.updates(1),
+        call: readDerived.replace('GET', 'PUT'),
+        reply: [200, pumpAnswer({ ...others, version: 2 })],
+      },
+    ]),
     newRow(
-      'updates its own earlier creation when another owns it now',
-      bare.sent,
-      updated(pump({ ...others, version: 2 })),
-      [
-        pumpType,
-        { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
-        { call: readDerived, reply: [200, pump(others)] },
-        {
-          ...bare.updates(1),
-          call: readDerived.replace('GET', 'PUT'),
-          reply: [200, pumpAnswer({ ...others, version: 2 })],
-        },
-      ],
-    ),
-    newRow(
-      'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
+      'creates again, and updates nothing, when it finds its own earlier model',
       nameless.sent,
       created(pump(isNew)),
       [pumpType, lookUp(pump(isNew)), nameless.creates],
@@ -185,19 +180,14 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
       created(),
       [absent, { ...creates, reply: 'lost' }, { ...creates, reply: exists }, stored()],
     ),
-    pumpRow(
-      'updates the model of another owner that the repeat meets',
-      sent,
-      updated(pump({ version: 2, ...others })),
-      [
-        absent,
-        { ...creates, reply: 'lost' },
-        { ...creates, reply: exists },
-        stored(others),
-        stored(others),
-        { ...updates(1), reply: [200, pumpAnswer({ version: 2, ...others })] },
-      ],
-    ),
+    pumpRow('updates another owner’s model that the repeat meets', sent, updated(pump({ version: 2, ...others })), [
+      absent,
+      { ...creates, reply: 'lost' },
+      { ...creates, reply: exists },
+      stored(others),
+      stored(others),
+      { ...updates(1), reply: [200, pumpAnswer({ version: 2, ...others })] },
+    ]),
     pumpRow('continues after its own claim when the repeat of the claim is refused', sent, updated(), [
       unowned,
       { ...claims(), ...claimKey, reply: 'lost' },
@@ -219,16 +209,11 @@ export function lostAnswerRows({ named, created, updated, failed }: Registration
         stored({ ownerId: sensorPrincipal }),
       ],
     ),
-    pumpRow(
-      'reports success for its own update when the repeat meets the version it has written itself',
-      sent,
-      updated(pump(own)),
-      [
-        stored(),
-        { ...updates(1), reply: 'lost' },
-        { ...updates(1), reply: problem(409, 'Version mismatch', { version: 2 }) },
-        stored(own),
-      ],
-    ),
+    pumpRow('reports success for its own update when the repeat meets its own version', sent, updated(pump(own)), [
+      stored(),
+      { ...updates(1), reply: 'lost' },
+      { ...updates(1), reply: problem(409, 'Version mismatch', { version: 2 }) },
+      stored(own),
+    ]),
   ];
 }

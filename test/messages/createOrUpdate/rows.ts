@@ -74,13 +74,13 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
     deviceRow(
-      'sends ObjectModelCreated when this request created the svc.configuration model {S18.6}',
+      'sends ObjectModelCreated when this request created the other model {S18.6}',
       sent,
       created(pump(), further),
       [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
     ),
     deviceRow(
-      'sends ObjectModelCreated when an update created the svc.configuration model {S18.6}',
+      'sends ObjectModelCreated when an update created it {S18.6}',
       sent,
       updated(pump({ version: 2 }), further),
       [stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],

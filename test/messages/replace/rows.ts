@@ -112,12 +112,11 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       { ...lost, ...keyed(0) },
       { ...updates(4), ...keyed(0) },
     ]),
-    replaceRow(
-      'reports success for its own update when the repeat meets the version it has written itself',
-      sent,
-      done(),
-      [lost, misses(4), stored(5, own)],
-    ),
+    replaceRow('reports success for its own update when the repeat meets the version it has written', sent, done(), [
+      lost,
+      misses(4),
+      stored(5, own),
+    ]),
     replaceRow('does not take another’s update for its own', sent, mismatched(5), [
       lost,
       misses(4),
@@ -157,23 +156,19 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
   const large = '9007199254740993';
   return [
     replaceRow(
-      'rejects a repeated update: the request is behind the stored version {S10.7 S10.11 S16.6 S20.2}',
+      'rejects a repeated update: it is behind the stored one {S10.7 S10.11 S16.6 S20.2}',
       sent,
       mismatched(5),
       [misses(4), stored(5)],
     ),
-    replaceRow(
-      'returns the version that was read, not the older one of the information model’s error',
-      sent,
-      mismatched(7),
-      [misses(4), stored(7)],
-    ),
-    replaceRow(
-      'rejects a request far behind the stored version {S16.3}',
-      { ...sent, body: { ...body, version: 1 } },
-      mismatched(900, 1),
-      [misses(1), stored(900)],
-    ),
+    replaceRow('returns the version that was read, not the older one of the error', sent, mismatched(7), [
+      misses(4),
+      stored(7),
+    ]),
+    replaceRow('rejects a request far behind {S16.3}', { ...sent, body: { ...body, version: 1 } }, mismatched(900, 1), [
+      misses(1),
+      stored(900),
+    ]),
     replaceRow(
       `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''} {S10.6 S16.3 S16.6}`,
       sent,
@@ -191,12 +186,10 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
       failed(invalid, gapOf(101, 1, 100), 102),
       [misses(102), stored(1)],
     ),
-    replaceRow(
-      'uses the largest gap of the setting',
-      { ...sent, limits: { maxVersionGap: 1 } },
-      failed(invalid, gapOf(2, 2, 1)),
-      [misses(4), stored(2)],
-    ),
+    replaceRow('uses the largest gap set', { ...sent, limits: { maxVersionGap: 1 } }, failed(invalid, gapOf(2, 2, 1)), [
+      misses(4),
+      stored(2),
+    ]),
     replaceRow(
       'changes only the version while it closes a gap, at any position in the body {S10.6}',
       { ...sent, body: scattered(4) },
@@ -236,7 +229,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
   return {
     'repeats after a crash': [
       replaceRow(
-        'gets its earlier answers again in order when it had closed a gap before',
+        'gets its earlier answers again in order when it had closed a gap',
         { ...sent, redelivered: true },
         done(),
         [
@@ -247,7 +240,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ],
       ),
       replaceRow(
-        'gets its earlier answers again when messages behind it are done as well',
+        'gets its earlier answers again with messages behind it done',
         { ...sent, redelivered: true },
         done(),
         [
@@ -258,7 +251,7 @@ export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Re
         ],
       ),
       replaceRow(
-        'repeats each update with the original request, not with the answered version',
+        'repeats each update with the request, not the answered version',
         { ...sent, redelivered: true },
         done(),
         [

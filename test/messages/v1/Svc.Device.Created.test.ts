@@ -428,7 +428,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     deviceRow(
-      'sets no parent when the model could not be registered',
+      'sets no parent without a registered model',
       child.sent,
       refused('create', 'HTTP 400: Validation failed'),
       [absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
@@ -446,11 +446,9 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         ),
       ] as const
     ).map(([wrong, details]) =>
-      rejects(
-        `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
-        details,
-        { body: { ...body, parent: wrong } },
-      ),
+      rejects(`refuses a parent without objectId and reference: ${shown(JSON.stringify(wrong))} {S15.5}`, details, {
+        body: { ...body, parent: wrong },
+      }),
     ),
   ],
 
@@ -461,7 +459,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       }),
     ),
     rejects(
-      'lists all faults of the properties at once {S15.6}',
+      'lists all faults of properties {S15.6}',
       `property objectId ${objectIdFault}; property owner ${pathFault}`,
       { properties: { objectId: 'a', owner: '..' }, ackProperties: {} },
     ),
@@ -470,11 +468,9 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       body: { ...body, model: 'svc.history' },
       ackProperties: {},
     }),
-    rejects(
-      'lists all faults of the body at once {S1.5 S15.6}',
-      `body.objectId ${objectIdFault}; body.type is required`,
-      { body: { objectId: 7 } },
-    ),
+    rejects('lists all faults of a body {S1.5 S15.6}', `body.objectId ${objectIdFault}; body.type is required`, {
+      body: { objectId: 7 },
+    }),
     rejects(
       'lists contradictions to the properties beside malformed members, and compares no malformed member',
       `body.objectId ${objectIdFault}; body.type is required; property model and body.model must be the same`,

@@ -88,7 +88,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       { objectId: otherPumpId, model: 'svc.other' },
     ),
     rejects(
-      'lists all faults of the properties at once {S16.4}',
+      'lists all their faults at once {S16.4}',
       `property objectId ${objectIdFault}; property model ${modelFault}`,
       { properties: { objectId: 'a', model: '' }, ackProperties: {} },
     ),

@@ -69,10 +69,8 @@ export async function startTestFrontDoor({
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const instance = await startFrontDoor(read, log, methods, traces, undefined, {
-    ...invocationLimits,
-    inFlightPerDevice,
-  });
+  const options = { ...invocationLimits, inFlightPerDevice };
+  const instance = await startFrontDoor(read, log, methods, traces, undefined, options);
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
