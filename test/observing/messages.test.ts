@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 import { beginReply, createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { createMeter } from '../../src/observing/metrics.ts';
+import { createMeter, summaryOf } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
@@ -12,6 +12,8 @@ import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { receivedMessageOf } from '../support/wiring.ts';
 import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
+import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
+import { messages } from './chapters/messages.ts';
 
 withFakeTimers();
 
@@ -144,4 +146,20 @@ it('a reply needs neither followers nor spans', () => {
   begun.refused('throttled');
   begun.ended('delivered');
   expect(observation.open.size).toBe(0);
+});
+
+const summary = {
+  ...{ skipped: 24, misspellings: 27, unattributed: 25, undecodable: 26, succeeded: 51, failed: 565 },
+  ...{ parked: 21, notParked: 22, repliesDelivered: 62, repliesDropped: 532 },
+};
+
+it('the last line of the log has each count under its own name', async () => {
+  const meter = createMeter();
+  await messages.record(meter);
+  expect(summaryOf(meter)).toEqual(summary);
+});
+
+it('docs/operations.md has the counts of the last line', () => {
+  const listed = tableOf(readPage('operations.md'), 'counter').flatMap((row) => codesIn(row['counter'] ?? ''));
+  expect(listed.sort()).toEqual(Object.keys(summary).sort());
 });
