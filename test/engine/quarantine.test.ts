@@ -79,6 +79,12 @@ const inWords = ({ alone, suspects }: CrashRecord) => {
   return `record ${inWork.join(' ') || 'nobody'}`;
 };
 
+/** Quarantines of two partitions of a process. */
+function setUpTwo(other: Given = {}) {
+  const turnstile = createTurnstile();
+  return [setUp({ turnstile }), setUp({ turnstile, ...other })] as const;
+}
+
 describe('a suspect', () => {
   it('is the first message of a device that is not newer than the last unclean shutdown', async () => {
     const { quarantine, come } = setUp({ mostSuspects: 1 });
@@ -165,15 +171,9 @@ describe('batches', () => {
   it('are quarters of the blamed suspects, and then all others', async () => {
     const { begun, come, end } = setUp({ blamed });
     await come(10, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-    for (const batch of [
-      [1, 2],
-      [3, 4],
-      [5, 6],
-      [7, 8],
-      [10, 9],
-    ]) {
-      expect(begun().slice(-2)).toEqual(batch);
-      await end(...batch);
+    for (const batch of ['1 2', '3 4', '5 6', '7 8', '10 9']) {
+      expect(begun().slice(-2).join(' ')).toBe(batch);
+      await end(...batch.split(' ').map(Number));
     }
   });
 
@@ -216,8 +216,7 @@ describe('batches', () => {
   });
 
   it('of several partitions begin one after the other, and only the last one of them that is in work is recorded', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 2);
     await other.come(3, 4);
     expect(other.seen).toEqual([]);
@@ -229,11 +228,8 @@ describe('batches', () => {
 
   it('of several partitions begin with one that is to be alone, then with those that are blamed', async () => {
     const turnstile = createTurnstile();
-    const [last, second, first] = [
-      setUp({ turnstile }),
-      setUp({ turnstile, blamed: { 2: {}, 3: {} } }),
-      setUp({ turnstile, blamed: { 4: {} } }),
-    ] as const;
+    const [last, second] = [setUp({ turnstile }), setUp({ turnstile, blamed: { 2: {}, 3: {} } })] as const;
+    const first = setUp({ turnstile, blamed: { 4: {} } });
     await Promise.all([last.come(1), second.come(2), first.come(4)]);
     expect([last, second, first].map(({ begun }) => begun())).toEqual([[], [], [4]]);
     await pass(patienceMs);
@@ -241,8 +237,7 @@ describe('batches', () => {
   });
 
   it('go on while one that is to be alone waits for those in work', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile, blamed: { 4: {} } })];
+    const [one, other] = setUpTwo({ blamed: { 4: {} } });
     await one.come(1);
     await other.come(4, 5);
     await pass(patienceMs);
@@ -264,8 +259,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('is the last one of the process that is left, as soon as the store has it', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 2);
     await other.come(3, 4);
     await pass(patienceMs);
@@ -275,8 +269,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('is none beside which another one of the process begins: that waits for its time, and for the record', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1);
     expect(one.seen).toEqual(['record 1 alone', 'begin 1']);
     await other.come(2);
@@ -289,8 +282,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('gives way at once when it has ended, even if the store fails', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1);
     await other.come(2);
     one.store(true);
@@ -299,8 +291,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('is alone also beside those of a partition that was closed', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 3);
     await one.close();
     await other.come(2);
@@ -335,8 +326,7 @@ describe('a partition that closes', () => {
   });
 
   it('begins no later suspect, and does not delay others when its store fails', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     one.store(true);
     await one.come(1);
     await one.close();
