@@ -83,9 +83,8 @@ describe('the network', () => {
     expect(proxyIn({ HTTPS_PROXY: 'http://a', https_proxy: 'http://b' })).toBe('http://a');
     expect(proxyIn({ HTTPS_PROXY: '', https_proxy: 'http://b', HTTPS_PROXY_FILE: '' })).toBe('http://b');
     expect(proxyIn({ HTTPS_PROXY_FILE: file })).toBe('http://u:p@proxy:1');
-    expect(() => proxyIn({ HTTPS_PROXY_FILE: file, https_proxy: 'http://b' })).toThrow(
-      'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them',
-    );
+    const twoWays = 'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them';
+    expect(() => proxyIn({ HTTPS_PROXY_FILE: file, https_proxy: 'http://b' })).toThrow(twoWays);
     await writeFile(file, '\n');
     expect(() => proxyIn({ HTTPS_PROXY_FILE: file })).toThrow(`HTTPS_PROXY_FILE: ${file} is empty: write the address`);
     expect(() => proxyIn({ HTTPS_PROXY_FILE: folder })).toThrow(`${folder} cannot be read (EISDIR)`);

@@ -118,19 +118,11 @@ describe('a session', () => {
   const closed = ['closes', 'revoked', 'checkpoint'];
   const drained = [...closed, 'gaps'];
   const released = 'partition released: {"partition":"0","unfinished":0}';
+  const givenBack = [...drained, 'gives back 7', 'ended: released', released, 'gone'];
+  const gone = ['revoked', 'closes', 'gaps', 'gone'];
   it.each<[string, Step[], string[], 'draining' | 'revoked']>([
-    [
-      'that is released drains first',
-      ['release', 'closed', 'owner answers'],
-      [...drained, 'gives back 7', 'ended: released', released, 'gone'],
-      'draining',
-    ],
-    [
-      'drains once, however often it is released',
-      ['release', 'release', 'closed', 'release', 'owner answers'],
-      [...drained, 'gives back 7', 'ended: released', released, 'gone'],
-      'draining',
-    ],
+    ['that is released drains first', ['release', 'closed', 'owner answers'], givenBack, 'draining'],
+    ['drains once', ['release', 'release', 'closed', 'release', 'owner answers'], givenBack, 'draining'],
     [
       'that cannot drain is not released',
       ['release', 'drain fails'],
@@ -143,24 +135,9 @@ describe('a session', () => {
       [...drained, 'gives back 7', 'ended: not_released', 'a partition was not released: disk full', 'gone'],
       'draining',
     ],
-    [
-      'that is revoked closes, and writes no checkpoint',
-      ['lost', 'closed'],
-      ['ended: lost', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
-    [
-      'is revoked once',
-      ['refused', 'lost', 'closed', 'lost'],
-      ['ended: refused', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
-    [
-      'that is revoked does not drain',
-      ['lost', 'release', 'closed'],
-      ['ended: lost', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
+    ['that is revoked closes, and writes no checkpoint', ['lost', 'closed'], ['ended: lost', ...gone], 'revoked'],
+    ['is revoked once', ['refused', 'lost', 'closed', 'lost'], ['ended: refused', ...gone], 'revoked'],
+    ['that is revoked does not drain', ['lost', 'release', 'closed'], ['ended: lost', ...gone], 'revoked'],
     [
       'that is revoked while it drains ends once, as lost, and is no more when its drain ends',
       ['release', 'lost', 'lost', 'closed', 'owner answers'],

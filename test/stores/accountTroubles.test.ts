@@ -154,9 +154,8 @@ describe('checkpoints in an account', () => {
     let pages = 0;
     account.fate = (asked) => (asked.startsWith('LIST') && [2, 7].includes(++pages) ? 503 : 'pass');
     expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(partitions);
-    expect((await store.checkpoints()).map(({ partition, at }) => [partition, at])).toEqual(
-      partitions.map((partition) => [partition, 7]),
-    );
+    const checkpoints = (await store.checkpoints()).map(({ partition, at }) => [partition, at]);
+    expect(checkpoints).toEqual(partitions.map((partition) => [partition, 7]));
   });
 
   it('of consumer groups and hubs whose names begin alike are apart', async () => {
