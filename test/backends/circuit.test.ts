@@ -7,7 +7,7 @@ import { createMeter } from '../../src/observing/metrics.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { answers, callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -253,7 +253,6 @@ describe('a circuit', () => {
 const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
-const answers = (call: string, ...replies: ScriptedReply[]) => replies.map((reply) => ({ call, reply }));
 /** Two calls of one moment. */
 const both = (reply: ScriptedReply) => ({ together: answers(model, reply, reply) });
 

@@ -14,7 +14,7 @@ import { keysOf, parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { pumpId } from '../support/world.ts';
-import { rejection, scripted, settled } from './harness.ts';
+import { answers, rejection, scripted, settled } from './harness.ts';
 
 const o1 = `/objects/${pumpId}/models/svc.device`;
 const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
@@ -22,11 +22,7 @@ const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', prope
 const clientOf = (script: Script) => scripted(script).informationModel;
 /** A client that gets no answer to this call, then a conflict, and reads what is stored. */
 const clientInConflict = (call: string, stored: unknown, ...conflict: [body?: unknown]) =>
-  clientOf([
-    { call, reply: 'lost' },
-    { call, reply: [409, ...conflict] },
-    { call: `GET ${o1}`, reply: [200, stored] },
-  ]);
+  clientOf([...answers(call, 'lost', [409, ...conflict]), { call: `GET ${o1}`, reply: [200, stored] }]);
 
 describe('the information model', () => {
   it('returns an object model as the backend’s text', async () => {
@@ -183,10 +179,7 @@ describe('after a lost answer', () => {
   const owned = { ...model, ownerId: 'p1' };
 
   it('a change that the repeat makes counts as done', async () => {
-    const informationModel = clientOf([
-      { call: create, reply: 'lost' },
-      { call: create, reply: [201, model] },
-    ]);
+    const informationModel = clientOf(answers(create, 'lost', [201, model]));
     expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(model);
   });
 
@@ -218,14 +211,7 @@ describe('after a lost answer', () => {
 
   it.each([
     ['no answer was lost', [{ call: create, reply: [409] }], false],
-    [
-      'the object model was there before',
-      [
-        { call: create, reply: 'lost' },
-        { call: create, reply: [409] },
-      ],
-      true,
-    ],
+    ['the object model was there before', answers(create, 'lost', [409]), true],
   ] satisfies [string, Script, boolean][])('nothing is read when %s', async (_, script, wasThere) => {
     const creating = clientOf(script).createModel('p1', sent, undefined, wasThere);
     expect(await rejection(settled(creating))).toMatchObject({ status: 409 });
@@ -239,20 +225,13 @@ describe('after a lost answer', () => {
   it.each(['..', `${pumpId}/../..`, 7, null])(
     'the object of a 409 is not read unless it is an id: %j',
     async (objectId) => {
-      const informationModel = clientOf([
-        { call: create, reply: 'lost' },
-        { call: create, reply: [409, { errors: [{ meta: { objectId } }] }] },
-      ]);
+      const informationModel = clientOf(answers(create, 'lost', [409, { errors: [{ meta: { objectId } }] }]));
       expect(await rejection(settled(informationModel.createModel('p1', '{}')))).toMatchObject({ status: 409 });
     },
   );
 
   it('an object model that does not exist was not created', async () => {
-    const informationModel = clientOf([
-      { call: create, reply: [502] },
-      { call: create, reply: [409] },
-      { call: `GET ${o1}`, reply: [404] },
-    ]);
+    const informationModel = clientOf([...answers(create, [502], [409]), { call: `GET ${o1}`, reply: [404] }]);
     expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409 });
   });
 

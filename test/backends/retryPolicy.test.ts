@@ -8,7 +8,7 @@ import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, openBackend, rejection, scripted, settings } from './harness.ts';
+import { answers, callOf, openBackend, rejection, scripted, settings } from './harness.ts';
 import type { AxiosAdapter } from 'axios';
 import { NoAccessToken } from '../../src/backends/tokens.ts';
 
@@ -130,10 +130,7 @@ describe('HTTP 403', () => {
 
   it('is an answer: the call is sent once, no token is renewed, and there is no alert', async () => {
     const { informationModel, backends, log } = scripted(
-      [
-        { call: 'POST /token', reply: issued },
-        { call: get, reply: [403] },
-      ],
+      [...answers('POST /token', issued), { call: get, reply: [403] }],
       { ...oauth, circuitFailures: 1 },
     );
     const work = rejection(informationModel.getModel('o1', 'svc.device'));

@@ -6,7 +6,7 @@ import { declarationIn, isFullVersion, lineages, type TypeMethods } from '../../
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { answers, callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -36,10 +36,7 @@ describe('the type registry', () => {
 
   it('returns undefined for a type that does not exist, and is asked again the next time', async () => {
     const call = `GET ${types}/pump/versions/1.0.0`;
-    const { typeRegistry } = scripted([
-      { call, reply: [404] },
-      { call, reply: [200, pump('1.0.0')] },
-    ]);
+    const { typeRegistry } = scripted(answers(call, [404], [200, pump('1.0.0')]));
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toBe(undefined);
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
   });
@@ -161,10 +158,7 @@ describe('the type registry', () => {
     '{"typeId":"a/b","version":"2.0.0"}',
     '{"typeId":7,"version":"2.0.0"}',
   ])('after a lost answer, is not asked for what was sent when that names no full version: %s', async (body) => {
-    const { typeRegistry } = scripted([
-      { call: `POST ${types}`, reply: 'lost' },
-      { call: `POST ${types}`, reply: [409] },
-    ]);
+    const { typeRegistry } = scripted(answers(`POST ${types}`, 'lost', [409]));
     const work = rejection(typeRegistry.createType('svc.device', body));
     await vi.runAllTimersAsync();
     expect(await work).toMatchObject({ status: 409 });
