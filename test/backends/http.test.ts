@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
+import { informationModel } from '../../src/backends/informationModel.ts';
+import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
 import { keysOf } from '../../src/protocol/json.ts';
-import { recordingLog, courseOf } from '../support/observed.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, openBackend, rejection, scripted, settings, settled } from './harness.ts';
-import { informationModel } from '../../src/backends/informationModel.ts';
-import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';

@@ -1,16 +1,16 @@
 import { getEventListeners } from 'node:events';
+import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type HttpResponse, createAttempt } from '../../src/backends/backend.ts';
+import { createAttempt, type HttpResponse } from '../../src/backends/backend.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
+import { NoAccessToken } from '../../src/backends/tokens.ts';
 import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { answers, callOf, openBackend, rejection, scripted, settings } from './harness.ts';
-import type { AxiosAdapter } from 'axios';
-import { NoAccessToken } from '../../src/backends/tokens.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';

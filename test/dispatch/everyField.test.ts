@@ -1,6 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
+import { createMessageRecords } from '../../src/observing/messageRecords.ts';
+import { noMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
+import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
+import type { Reply } from '../../src/protocol/reply.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
@@ -8,11 +13,6 @@ import { type Script, scriptedBackend } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { forever, receivedMessageOf, wire } from '../support/wiring.ts';
 import { device, devicePrincipal, otherPumpId, problem, pump, pumpAnswer, pumpId, pumpType } from '../support/world.ts';
-import { createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { noMeter } from '../../src/observing/metrics.ts';
-import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
-import type { Reply } from '../../src/protocol/reply.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
 
 // Each field of a message's line has a value of its own: two that are swapped, or one that tells of another, show.
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
+import type { Dependencies } from '../../src/engine/lanes.ts';
 import { createBacklog } from '../../src/engine/rooms.ts';
 import type { MessageContext } from '../../src/engine/work.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { partitionWith, events, fullBacklog, partitionByHand } from './support/partitions.ts';
-import type { Dependencies } from '../../src/engine/lanes.ts';
+import { events, fullBacklog, partitionByHand, partitionWith } from './support/partitions.ts';
 
 withFakeTimers();
 

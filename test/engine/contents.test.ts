@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Dependencies } from '../../src/engine/lanes.ts';
+import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { createTurnstile } from '../../src/engine/quarantine.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { beginStep } from '../../src/observing/observation.ts';
-import { courseOf } from '../support/observed.ts';
-import { withFakeTimers } from '../support/waiting.ts';
-import { budgetOf, events, partitionByHand, partitionWith, backlogOf } from './support/partitions.ts';
 import type { Stage } from '../../src/observing/taps.ts';
 import { hubEvent } from '../support/events.ts';
-import type { Checkpoint } from '../../src/engine/progressTracker.ts';
+import { courseOf } from '../support/observed.ts';
+import { withFakeTimers } from '../support/waiting.ts';
+import { backlogOf, budgetOf, events, partitionByHand, partitionWith } from './support/partitions.ts';
 
 withFakeTimers();
 

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { startHub } from 'iot-hub-emulator';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { describe, expect, it, vi, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -10,9 +13,6 @@ import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createFileStore, createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
 import { consumersForEach, textOf, usualOpened, usualReading } from './support/reading.ts';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { startHub } from 'iot-hub-emulator';
 
 cureHubSdks();
 

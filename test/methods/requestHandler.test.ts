@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ObjectResult } from '../../src/backends/objectOnBehalf.ts';
 import type { Invocation } from '../../src/methods/contract.ts';
 import { Failure } from '../../src/methods/failure.ts';
+import { drain, frontDoorRoutes } from '../../src/methods/frontDoor.ts';
 import type { AuthorizedRequest } from '../../src/methods/invoke.ts';
 import { createConcurrencyLimits } from '../../src/methods/limits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
@@ -13,7 +14,6 @@ import { noMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { signal, withFakeTimers } from '../support/waiting.ts';
-import { drain, frontDoorRoutes } from '../../src/methods/frontDoor.ts';
 
 // From a request to the call to the hub, without HTTP.
 

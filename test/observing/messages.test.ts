@@ -7,13 +7,13 @@ import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
+import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
 import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { receivedMessageOf } from '../support/wiring.ts';
-import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
-import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { messages } from './chapters/messages.ts';
+import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
 
 withFakeTimers();
 

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/observing/log.ts';
+import { createHandling } from '../../src/programs/handling.ts';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/stores/deadLetter.ts';
+import { createDirectory } from '../../src/stores/letterFiles.ts';
 import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
+import { settings } from '../support/environment.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
-import { createLog } from '../../src/observing/log.ts';
-import { createHandling } from '../../src/programs/handling.ts';
-import { createDirectory } from '../../src/stores/letterFiles.ts';
-import { settings } from '../support/environment.ts';
 
 // Which messages cost the store a request after a take-over: while former owners may write, all; then those with a dead
 // letter.

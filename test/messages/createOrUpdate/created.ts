@@ -12,6 +12,7 @@ import {
 import { type Row, related, unrelated } from '../table/row.ts';
 import {
   absent,
+  claims,
   deviceRow,
   isNew,
   lookUp,
@@ -20,12 +21,11 @@ import {
   otherPumps,
   pumpBody,
   pumpRow,
+  putPump,
   type Registration,
+  readPump,
   stored,
   type,
-  claims,
-  putPump,
-  readPump,
   unowned,
 } from './registration.ts';
 

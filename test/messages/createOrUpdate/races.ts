@@ -1,3 +1,4 @@
+import { idempotencyKey } from '../../support/events.ts';
 import {
   derivedObjectId,
   otherPumpId,
@@ -11,6 +12,7 @@ import {
 import type { Row } from '../table/row.ts';
 import {
   absent,
+  claimPump,
   claims,
   deviceRow,
   forPump,
@@ -21,9 +23,7 @@ import {
   type Registration,
   stored,
   unowned,
-  claimPump,
 } from './registration.ts';
-import { idempotencyKey } from '../../support/events.ts';
 
 const exists = (objectId: string, type: string) => problem(409, 'Exists', { objectId, type });
 const readDerived = `GET /objects/${derivedObjectId}/models/svc.device`;

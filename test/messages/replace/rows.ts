@@ -1,8 +1,9 @@
 import { idempotencyKey } from '../../support/events.ts';
-import { problem, pumpAnswer, pumpId, pump } from '../../support/world.ts';
-import { incident, type Row, unrelated, forbidden } from '../table/row.ts';
+import { problem, pump, pumpAnswer, pumpId } from '../../support/world.ts';
+import { forbidden, incident, type Row, unrelated } from '../table/row.ts';
 import {
   body,
+  get,
   misses,
   properties,
   put,
@@ -11,7 +12,6 @@ import {
   sent,
   stored,
   updates,
-  get,
   withVersion,
 } from './replacement.ts';
 

@@ -1,13 +1,13 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Generation } from '../../../src/protocol/event.ts';
+import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } from '../../support/hostileNames.ts';
 import { failsToTheEnd } from '../../support/scriptedBackend.ts';
-import { problem, otherPumpId, pumpId } from '../../support/world.ts';
+import { otherPumpId, problem, pumpId } from '../../support/world.ts';
 import { acknowledgementRows } from './acknowledgement.ts';
 import { propertyRows } from './properties.ts';
 import type { Row } from './row.ts';
-import { type Sample, type Variations, variationsOf, type Fields } from './sample.ts';
-import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } from '../../support/hostileNames.ts';
+import { type Fields, type Sample, type Variations, variationsOf } from './sample.ts';
 
 /** The rows that every table begins with: what the specification says of all messages of the generation. */
 export function everyMessage(
