@@ -12,6 +12,12 @@ import { backlogOf, budgetOf, events, partitionByHand, partitionWith } from './s
 
 withFakeTimers();
 
+/** A partition of which nothing is done, with this crash record. */
+const noted = (note: string) => ({
+  progress: { sequenceNumber: -1, offset: '-1', completed: '', note },
+  quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },
+});
+
 describe('the partition state for operators', () => {
   it('is empty before the first message and after the last', async () => {
     const { partition, end } = partitionByHand();
@@ -98,10 +104,7 @@ describe('the device state for operators', () => {
   });
 
   it('shows that it waits for an isolated run, because it may have ended the process (G4)', async () => {
-    const { partition, stays, end } = partitionByHand({
-      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },
-    });
+    const { partition, stays, end } = partitionByHand(noted('2 2 1 - -'));
     await partition.admit(events('a0'));
     await settle();
     await partition.admit(events('b1'));
@@ -194,30 +197,23 @@ describe('a tap on a device shows that a message waits', () => {
   });
 
   it('for an isolated run (G4)', async () => {
-    const { partition, told } = followed('waits', {
-      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },
-    });
+    const { partition, told } = followed('waits', noted('2 2 1 - -'));
     await partition.admit(events('a0'));
     expect(told).toEqual([[0, { where: 'memory', for: 'its turn', earlier: 0 }]]);
   });
 });
 
-/** The progress of a partition of which nothing is done, with this crash record. */
-const noted = (note: string) => ({ sequenceNumber: -1, offset: '-1', completed: '', note });
-const quarantine = { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') };
-
 it.each([
-  ['without a checkpoint', undefined],
-  ['after one unclean shutdown', noted('2 1 5 - -')],
+  ['without a checkpoint', { progress: undefined }],
+  ['after one unclean shutdown', {}],
 ])('%s no message is a suspect', async (_, progress) => {
-  const { partition, started } = partitionByHand({ progress, quarantine });
+  const { partition, started } = partitionByHand({ ...noted('2 1 5 - -'), ...progress });
   await partition.admit(events('a0 b1'));
   expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
 });
 
 it('a suspect is followed by the next message of its device', async () => {
-  const { partition, started, end } = partitionByHand({ progress: noted('2 2 0 - -'), quarantine });
+  const { partition, started, end } = partitionByHand(noted('2 2 0 - -'));
   await partition.admit(events('a0 a1'));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toEqual([0]);
@@ -229,7 +225,7 @@ it('a suspect is followed by the next message of its device', async () => {
 });
 
 it('a suspect of which only replies to other devices are left is not followed before it has ended (A12)', async () => {
-  const { partition, started, stays, end } = partitionByHand({ progress: noted('2 2 0 - -'), quarantine });
+  const { partition, started, stays, end } = partitionByHand(noted('2 2 0 - -'));
   await partition.admit(events('a0 a1 b2'));
   await vi.advanceTimersByTimeAsync(0);
   stays.at(-1)?.nextMayBegin();
@@ -244,8 +240,7 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
   let isOut = false;
   const written: Checkpoint[] = [];
   const { partition, started, end } = partitionByHand({
-    progress: noted('2 2 5 - -'),
-    quarantine,
+    ...noted('2 2 5 - -'),
     async checkpoint(progress) {
       if (isOut) throw new Error('disk full');
       written.push(progress);
@@ -266,11 +261,7 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
 
 it('a skipped message releases its room, whether it waited or not, and its device continues', async () => {
   const budget = budgetOf(10);
-  const { partition, started, backlog } = partitionByHand({
-    progress: noted('2 6 1 - 0:4,1:4'),
-    budget,
-    quarantine,
-  });
+  const { partition, started, backlog } = partitionByHand({ ...noted('2 6 1 - 0:4,1:4'), budget });
   for (const some of ['a0', 'a1 a2']) {
     await partition.admit(events(some));
     await vi.advanceTimersByTimeAsync(0);
@@ -280,7 +271,7 @@ it('a skipped message releases its room, whether it waited or not, and its devic
 });
 
 it('a message that was alone at three shutdowns is parked unexecuted, and the next one of its device is executed', async () => {
-  const { partition, started, stays, end } = partitionByHand({ progress: noted('2 5 0 - 0:3'), quarantine });
+  const { partition, started, stays, end } = partitionByHand(noted('2 5 0 - 0:3'));
   await partition.admit(events('a0 a1'));
   await vi.advanceTimersByTimeAsync(0);
   await end(0);
