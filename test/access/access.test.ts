@@ -99,17 +99,12 @@ it('each store has the account of its own before that of the store', () => {
 });
 
 it('an identity gets in at the storage with the scope of the storage', () => {
-  const settings = settingsWith({
-    ...token,
-    STORE: 'blob',
-    STORE_ACCOUNT_URL: 'https://a.example',
-    IDENTITY: 'managed',
-  });
+  const settings = settingsWith({ ...token, STORE: 'blob', STORE_ACCOUNT_URL: 'https://a.test', IDENTITY: 'managed' });
   const scopes = { hubScope: 'https://hub.scope/.default', storageScope: 'https://storage.scope/.default' };
   const access = accessOf({ ...settings, identity: { ...settings.identity, ...scopes } });
   const { storageScope: scope } = scopes;
   for (const store of ['checkpoints', 'deadLetters'] as const)
-    expect(access.account(store)).toMatchObject({ url: 'https://a.example', credential: { scope } });
+    expect(access.account(store)).toMatchObject({ url: 'https://a.test', credential: { scope } });
   access.close();
 });
 

@@ -75,14 +75,8 @@ describe('the address of a proxy', () => {
   );
 
   it.each([
-    'proxy:3128',
-    '10.0.0.1:3128',
-    'socks5://proxy:1080',
-    'xhttp://proxy/',
-    'http://proxy/path',
-    'http://proxy?query',
-    'http://user:p%zz@proxy',
-    'http://',
+    ...['proxy:3128', '10.0.0.1:3128', 'socks5://proxy:1080', 'xhttp://proxy/', 'http://proxy/path'],
+    ...['http://proxy?query', 'http://user:p%zz@proxy', 'http://'],
   ])('%s is none', (text) => expect(proxyProblem(text)).toMatch(/^must be the http or https address of a proxy/));
 
   it('has secrets as they are written, as they are, and as they are sent', () => {

@@ -50,10 +50,7 @@ it('a newer line of Node.js gets the authorities that it trusts already, too', a
   const before = Object.fromEntries(names.map((name) => [name, Reflect.get(tls, name)]));
   onTestFinished(() => void Object.assign(tls, before));
   const given: (readonly string[])[] = [];
-  Object.assign(tls, {
-    getCACertificates: (type: string) => [`those of ${type}`],
-    setDefaultCACertificates: undefined,
-  });
+  Object.assign(tls, { getCACertificates: (of: string) => [`those of ${of}`], setDefaultCACertificates: undefined });
   trustAlso(authority); // some lines have only the first
   Object.assign(tls, { setDefaultCACertificates: (all: readonly string[]) => void given.push(all) });
   trustAlso(authority);

@@ -8,11 +8,7 @@ import { bearerToken, settings } from '../support/environment.ts';
 
 const token = 'the-token-of-the-operators';
 
-interface Answered {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
 /** A request with these headers exactly: `fetch` sets some by itself. */
 const ask = (port: number, path: string, headers: Record<string, string> = {}, method = 'GET', body = '') =>
@@ -188,23 +184,15 @@ describe('the admin port', () => {
   it('with a token answers only requests that have it, by any host name, and still no web page', async () => {
     const port = await serverWith(token);
     const host = 'pod-1.example:8082';
-    for (const authorization of [
-      '',
-      'Bearer ',
-      `Bearer ${token}x`,
-      `Bearer ${token.slice(1)}`,
-      `Basic ${token}`,
-      token,
-    ]) {
-      const refused = await ask(port, '/state', authorization === '' ? { host } : { host, authorization });
+    for (const sent of ['', 'Bearer ', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]) {
+      const refused = await ask(port, '/state', sent === '' ? { host } : { host, authorization: sent });
       expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Bearer']);
       expect(refused.body).not.toContain(token);
     }
     const authorization = `Bearer ${token}`;
     expect((await ask(port, '/state', { host, authorization })).status).toBe(200);
-    for (const page of [{ origin: 'https://evil.example' }, ...sites]) {
+    for (const page of [{ origin: 'https://evil.example' }, ...sites])
       expect((await ask(port, '/state', { host, authorization, ...page })).status).toBe(403);
-    }
   });
 
   it('with a token in a file accepts the present one without a look at the file, and the next one instead of it', async () => {

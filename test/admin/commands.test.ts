@@ -70,16 +70,13 @@ async function started() {
   return server.port;
 }
 
-it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
-  'The token is sent to an admin port that listens on %s',
-  async (host) => {
-    const settings = { host, port: await started(), token };
-    expect(await (await askAdmin(settings, undefined, '/state?q=1')).json()).toEqual({ asked: '1' });
-    expect(await (await askAdmin(settings, undefined, '/level', { level: 'debug' })).json()).toEqual({
-      put: { level: 'debug' },
-    });
-  },
-);
+it.each(['127.0.0.1', 'localhost', '0.0.0.0'])('The token is sent to an admin port at %s', async (host) => {
+  const settings = { host, port: await started(), token };
+  expect(await (await askAdmin(settings, undefined, '/state?q=1')).json()).toEqual({ asked: '1' });
+  expect(await (await askAdmin(settings, undefined, '/level', { level: 'debug' })).json()).toEqual({
+    put: { level: 'debug' },
+  });
+});
 
 it('No token is sent to an admin port without one, also at an address other than that of the settings', async () => {
   let authorization: string | undefined = 'not asked';
@@ -92,7 +89,7 @@ it('No token is sent to an admin port without one, also at an address other than
 });
 
 it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
-  'A command sends the token to no other host: %s',
+  'A command sends no other host the token: %s',
   async (path) => {
     const settings = { host: '127.0.0.1', port: await started(), token };
     await expect(askAdmin(settings, undefined, path)).rejects.toThrow('the path must begin with one slash');
@@ -139,16 +136,9 @@ it('A command prints the refusal of the admin port, and never the token', async 
 });
 
 const event = {
-  time: '2026-01-02T03:04:05.678Z',
-  stage: 'attempt',
-  device: 'pump-1',
-  partition: '0',
-  sequenceNumber: 4711,
-  backend: 'information model',
-  status: 200,
-  ms: 34,
-  path: '/objects/1/models/svc.device',
-  response: '{"a":1}',
+  ...{ time: '2026-01-02T03:04:05.678Z', stage: 'attempt', device: 'pump-1', partition: '0' },
+  ...{ sequenceNumber: 4711, backend: 'information model', status: 200, ms: 34 },
+  ...{ path: '/objects/1/models/svc.device', response: '{"a":1}' },
 };
 
 it('A line of the tap for people has the time, the position, the stage and the fields; a body stands below', () =>

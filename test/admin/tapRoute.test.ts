@@ -102,18 +102,11 @@ it('Only a tap that asks for bodies has them, also while others follow the devic
   const bodies = { body: '{"a":1}', request: '{"b":2}', response: Buffer.from('{"c":3}') };
   taps.of('d1', { partition: '0', sequenceNumber: 7 })?.('decoded', { characters: 7 }, bodies);
   const told = {
-    device: 'd1',
-    partition: '0',
-    sequenceNumber: 7,
-    time: expect.any(String),
-    stage: 'decoded',
+    ...{ device: 'd1', partition: '0', sequenceNumber: 7, time: expect.any(String), stage: 'decoded' },
     characters: 7,
   };
-  expect(followers.map(({ lines }) => lines()[1])).toEqual([
-    { ...told, body: '{"a":1}', request: '{"b":2}', response: '{"c":3}' },
-    told,
-    told,
-  ]);
+  const expected = [{ ...told, body: '{"a":1}', request: '{"b":2}', response: '{"c":3}' }, told, told];
+  expect(followers.map(({ lines }) => lines()[1])).toEqual(expected);
 });
 
 it('A tap hides the token of a call when a backend repeats it', () => {
@@ -152,11 +145,8 @@ it('A reader that is too slow learns at the end how much was dropped, and is the
   expect(seen.heads).toEqual([[200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' }]]);
   read(1, 2, 3);
   vi.advanceTimersByTime(1_000);
-  expect(lines()).toMatchObject([
-    { stage: 'following' },
-    { stage: 'dropped', events: 3 },
-    { stage: 'ended', events: 3 },
-  ]);
+  const expected = [{ stage: 'following' }, { stage: 'dropped', events: 3 }, { stage: 'ended', events: 3 }];
+  expect(lines()).toMatchObject(expected);
   vi.advanceTimersByTime(4_999);
   expect(seen.isDestroyed).toBe(false);
   vi.advanceTimersByTime(1);

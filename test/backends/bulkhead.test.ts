@@ -48,17 +48,15 @@ describe('the semaphore', () => {
     semaphore.release();
     semaphore.release();
     await settle();
-    expect(log).toEqual(['a', 'b', 'c']);
-    expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
+    expect([log, semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([['a', 'b', 'c'], false, 0]);
   });
 
   it('grants slots to calls with precedence before others, in order of arrival', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     for (const name of ['a', 'b']) void standing(semaphore, log, name);
-    for (const name of ['first', 'second']) {
+    for (const name of ['first', 'second'])
       void semaphore.acquire(createDeadline(300), 'a slot', true).then(() => log.push(name));
-    }
     const late = semaphore.acquire(createDeadline(1), 'a slot', true);
     expect(semaphore.waiting()).toBe(5);
     await expect(Promise.all([late, vi.advanceTimersByTimeAsync(1_000)])).rejects.toThrow();
@@ -67,8 +65,7 @@ describe('the semaphore', () => {
       await settle();
       expect(log).toHaveLength(count);
     }
-    expect(log).toEqual(['first', 'second', 'a', 'b']);
-    expect(semaphore.waiting()).toBe(0);
+    expect([log, semaphore.waiting()]).toEqual([['first', 'second', 'a', 'b'], 0]);
     semaphore.release();
     expect(freeOf(semaphore)).toBe(1);
   });
@@ -89,10 +86,8 @@ describe('the semaphore', () => {
     const refusal = rejection(standing(semaphore, log, 'a', 1));
     void standing(semaphore, log, 'b');
     await vi.advanceTimersByTimeAsync(1000);
-    expect([(await refusal).code, (await refusal).details]).toEqual([
-      'timeout_exceeded',
-      'the message timed out while waiting for a slot',
-    ]);
+    const expected = ['timeout_exceeded', 'the message timed out while waiting for a slot'];
+    expect([(await refusal).code, (await refusal).details]).toEqual(expected);
     semaphore.release();
     await settle();
     expect(log).toEqual(['b']);
@@ -214,8 +209,7 @@ it('what others hold up does not count', async () => {
   const waited = deadline.untimed(new Promise<string>((resolve) => (come = resolve)));
   await vi.advanceTimersByTimeAsync(60_000);
   come('room');
-  expect(await waited).toBe('room');
-  expect(deadline.remaining()).toBe(6_000);
+  expect([await waited, deadline.remaining()]).toEqual(['room', 6_000]);
 });
 
 it('the wait for what others hold up ends with the partition', async () => {

@@ -87,10 +87,8 @@ it('the front door reads objects as the caller and types as itself, and operator
     'information model: /objects/o1/models/svc.device Bearer of-caller',
     'type registry: /modelDefinitions/svc.device/types/pump Bearer of-identity',
   ]);
-  expect(readingOf(meter, 'http.client.request.duration')).toEqual({
-    'informationModel read object model GET 403': 1,
-    'typeRegistry read type definition GET 200': 1,
-  });
+  const expected = { 'informationModel read object model GET 403': 1, 'typeRegistry read type definition GET 200': 1 };
+  expect(readingOf(meter, 'http.client.request.duration')).toEqual(expected);
   expect(backends.states()).toMatchObject({
     informationModel: { circuit: 'closed' },
     typeRegistry: { circuit: 'closed', cacheEntries: 1 },
@@ -125,24 +123,15 @@ it('operators see the state of each backend separately', async () => {
   await ask(1, () => typeRegistry.getType('refused', 't', '1.0.0'));
   expect(backends.states()).toEqual({
     informationModel: {
-      circuit: 'closed',
-      outage: undefined,
-      connections: { inUse: 5, waiting: 2 },
-      oldestMs: 0,
+      ...{ circuit: 'closed', outage: undefined, connections: { inUse: 5, waiting: 2 }, oldestMs: 0 },
       cacheEntries: undefined,
     },
     typeRegistry: {
-      circuit: 'open',
-      outage: { since, failure: 'connection refused' },
-      connections: { inUse: 3, waiting: 0 },
-      oldestMs: 0,
-      cacheEntries: 5,
+      ...{ circuit: 'open', outage: { since, failure: 'connection refused' } },
+      ...{ connections: { inUse: 3, waiting: 0 }, oldestMs: 0, cacheEntries: 5 },
     },
     principalManager: {
-      circuit: 'closed',
-      outage: undefined,
-      connections: { inUse: 5, waiting: 3 },
-      oldestMs: 0,
+      ...{ circuit: 'closed', outage: undefined, connections: { inUse: 5, waiting: 3 }, oldestMs: 0 },
       cacheEntries: 6,
     },
   });

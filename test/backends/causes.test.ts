@@ -35,10 +35,7 @@ const calls: Readonly<Record<string, Asked>> = {
   },
   'a model': { ask: ({ informationModel }) => informationModel.existingModel(id, 'm'), answer: stored },
   'a creation': { ask: ({ informationModel }) => informationModel.createModel('p1', create), answer: stored },
-  'a replacement': {
-    ask: ({ informationModel }) => informationModel.replaceModel(id, 'm', replacement),
-    answer: stored,
-  },
+  'a replacement': { ask: ({ informationModel: of }) => of.replaceModel(id, 'm', replacement), answer: stored },
   'a claim': {
     ask: ({ informationModel }) => informationModel.claim(id, 'm', 'p1').then(() => ({})),
     ...{ answer: {}, otherwise: { 409: 'not_authorized' } }, // another owns it
@@ -47,10 +44,7 @@ const calls: Readonly<Record<string, Asked>> = {
     ask: ({ informationModel }) => informationModel.references(id, 'm', () => {}),
     ...{ answer: { data: [] }, otherwise: absent },
   },
-  'new references': {
-    ask: ({ informationModel }) => informationModel.addReferences(id, 'm', '[]').then(() => ({})),
-    answer: {},
-  },
+  'new references': { ask: ({ informationModel: of }) => of.addReferences(id, 'm', '[]').then(() => ({})), answer: {} },
   'a look-up': {
     ask: ({ informationModel }) => informationModel.query('m', 'pump', new Map(), () => {}).then(() => ({})),
     answer: { data: [] },
@@ -59,22 +53,13 @@ const calls: Readonly<Record<string, Asked>> = {
     ask: ({ typeRegistry }) => typeRegistry.getType('m', 'pump', '1.0.0'),
     ...{ answer: definition, otherwise: absent },
   },
-  'a new type': {
-    ask: ({ typeRegistry }) => typeRegistry.createType('m', JSON.stringify(definition)),
-    answer: definition,
-  },
-  'an identity': {
-    ask: ({ principalManager }) => principalManager.resolve('edge', 'd1'),
-    answer: { data: [principal] },
-  },
+  'a new type': { ask: ({ typeRegistry: of }) => of.createType('m', JSON.stringify(definition)), answer: definition },
+  'an identity': { ask: ({ principalManager: of }) => of.resolve('edge', 'd1'), answer: { data: [principal] } },
   'an update of an identity': {
     ask: ({ principalManager }) => principalManager.updateIdentity('p1', '{}').then(() => ({})),
     answer: {},
   },
-  'a deletion': {
-    ask: ({ principalManager }) => principalManager.deleteIdentity('p1', false).then(() => ({})),
-    answer: {},
-  },
+  'a deletion': { ask: ({ principalManager: of }) => of.deleteIdentity('p1', false).then(() => ({})), answer: {} },
 };
 
 type Answer = number | readonly [status: number, body: object] | 'refused' | 'lost' | 'silent' | 'large';

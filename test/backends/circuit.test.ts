@@ -7,7 +7,7 @@ import { createMeter } from '../../src/observing/metrics.ts';
 import { readingOf, recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { answers, callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -17,11 +17,7 @@ function circuit(health: boolean[] = [], retryAfterMs = 0) {
   const probes: number[] = [];
   const began = performance.now();
   const opened = createCircuit({
-    name: 'type registry',
-    failures: 5,
-    probeMs: 1000,
-    maxProbeMs: 5000,
-    troubles,
+    ...{ name: 'type registry', failures: 5, probeMs: 1000, maxProbeMs: 5000, troubles },
     probe: async () => {
       probes.push(performance.now() - began);
       return health.shift() ? undefined : retryAfterMs;
@@ -47,23 +43,15 @@ describe('a circuit', () => {
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
     fail(1, twoDevices);
     expect([state(), untilClosed()]).toEqual(['open', expect.any(Promise)]);
-    expect(log.lines).toEqual([
-      {
-        level: 'warn',
-        fields: { backend: 'type registry', failures: 5, failure: 'HTTP 503' },
-        message: 'backend is out, calls to it wait',
-      },
-    ]);
+    const fields = { backend: 'type registry', failures: 5, failure: 'HTTP 503' };
+    expect(log.lines).toEqual([{ level: 'warn', fields, message: 'backend is out, calls to it wait' }]);
   });
 
   it('does not blame the backend when this process may open no more connections', () => {
     const { fail, log } = circuit();
     fail(5, twoDevices, 'too many open files');
-    expect(log.lines).toMatchObject([
-      {
-        fields: { failure: 'too many open files', setting: 'ulimit -n', todo: expect.stringContaining('this process') },
-      },
-    ]);
+    const todo = expect.stringContaining('this process');
+    expect(log.lines).toMatchObject([{ fields: { failure: 'too many open files', setting: 'ulimit -n', todo } }]);
   });
 
   it('stays closed after any failures of one device alone', () => {
@@ -100,24 +88,17 @@ describe('a circuit', () => {
     void untilClosed();
     fail(2, oneDevice);
     await vi.advanceTimersByTimeAsync(120_000);
-    expect(log.lines.map(({ fields }) => [fields['failures'], fields['waited'], fields['forSeconds']])).toEqual([
-      [5, undefined, undefined],
-      [7, 2, 60],
-      [7, 2, 120],
-    ]);
+    const told = log.lines.map(({ fields }) => `${fields['failures']} ${fields['waited']} ${fields['forSeconds']}`);
+    expect(told).toEqual(['5 undefined undefined', '7 2 60', '7 2 120']);
     expect(log.lines[2]?.message).toBe('backend is out, calls to it wait');
   });
 
   it('is probed no sooner than the backend’s Retry-After, up to the longest interval', async () => {
-    const wished = circuit([], 3_000);
-    wished.fail(5, twoDevices);
-    const excessive = circuit([], 600_000);
-    excessive.fail(5, twoDevices);
+    const [wished, excessive] = [circuit([], 3_000), circuit([], 600_000)];
+    for (const one of [wished, excessive]) one.fail(5, twoDevices);
     await vi.advanceTimersByTimeAsync(13_000);
-    expect([wished.probes, excessive.probes]).toEqual([
-      [1_000, 4_000, 8_000, 13_000],
-      [1_000, 6_000, 11_000],
-    ]);
+    expect(wished.probes).toEqual([1_000, 4_000, 8_000, 13_000]);
+    expect(excessive.probes).toEqual([1_000, 6_000, 11_000]);
   });
 
   it('is probed at growing intervals until the backend is healthy, then releases the calls that wait', async () => {
@@ -127,13 +108,9 @@ describe('a circuit', () => {
     await vi.advanceTimersByTimeAsync(16_999);
     expect(state()).toBe('open');
     await vi.advanceTimersByTimeAsync(1);
-    expect(await waiting).toBe(true);
-    expect(probes).toEqual([1000, 3000, 7000, 12_000, 17_000]);
-    expect(log.lines.at(-1)).toEqual({
-      level: 'info',
-      fields: { backend: 'type registry', waited: 1, times: 1, forSeconds: 17 },
-      message: 'backend is back',
-    });
+    expect([await waiting, probes]).toEqual([true, [1000, 3000, 7000, 12_000, 17_000]]);
+    const fields = { backend: 'type registry', waited: 1, times: 1, forSeconds: 17 };
+    expect(log.lines.at(-1)).toEqual({ level: 'info', fields, message: 'backend is back' });
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
   });
 
@@ -199,11 +176,8 @@ describe('a circuit', () => {
       draw(1, twoDevices);
       expect(state()).toBe('closed');
       await untilProbed();
-      expect([state(), probes, log.lines[0]?.fields]).toEqual([
-        'open',
-        [0],
-        { backend: 'type registry', failure: 'HTTP 500', failures: 5 },
-      ]);
+      const fields = { backend: 'type registry', failure: 'HTTP 500', failures: 5 };
+      expect([state(), probes, log.lines[0]?.fields]).toEqual(['open', [0], fields]);
     });
 
     it('stays closed when the backend is healthy, and restarts its count', async () => {
@@ -271,8 +245,7 @@ describe('a circuit', () => {
       const asked = untilProbed();
       close();
       await asked;
-      expect(state()).toBe('closed');
-      expect(vi.getTimerCount()).toBe(0);
+      expect([state(), vi.getTimerCount()]).toEqual(['closed', 0]);
     });
   });
 });
@@ -280,6 +253,8 @@ describe('a circuit', () => {
 const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
+/** Two calls of one moment. */
+const both = (reply: ScriptedReply) => ({ together: answers(model, reply, reply) });
 
 /** A backend with a cache that has not been called. */
 const up = { circuit: 'closed', outage: undefined, connections: { inUse: 0, waiting: 0 }, cacheEntries: 0 };
@@ -289,15 +264,8 @@ const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: st
 
 describe('the circuit of a backend', () => {
   it('makes messages in progress wait, not fail, until a probe (which is not a message) succeeds', async () => {
-    const { backends, script, log } = scripted(
-      [
-        { together: [0, 1].map(() => ({ call: model, reply: [503] as const })) },
-        { call: probe, reply: [503] },
-        { call: probe, reply: [404] },
-        { together: [0, 1].map(() => ({ call: model, reply: ok })) },
-      ],
-      { circuitFailures: 2 },
-    );
+    const calls = [both([503]), ...answers(probe, [503], [404]), both(ok)];
+    const { backends, script, log } = scripted(calls, { circuitFailures: 2 });
     const work = Promise.all([readFor(backends, 'd1'), readFor(backends, 'd2')]);
     await vi.advanceTimersByTimeAsync(500);
     expect(backends.states()).toMatchObject({
@@ -316,15 +284,9 @@ describe('the circuit of a backend', () => {
   });
 
   it('ends the pause of a Retry-After as soon as a probe succeeds', async () => {
-    const { backends } = scripted(
-      [
-        { call: model, reply: [503] },
-        { call: model, reply: [503, undefined, { 'retry-after': '200' }] },
-        { call: probe, reply: [200] },
-        { together: [0, 1].map(() => ({ call: model, reply: ok })) },
-      ],
-      { circuitFailures: 2 },
-    );
+    const pausing = [503, undefined, { 'retry-after': '200' }] as const;
+    const calls = [...answers(model, [503], pausing), ...answers(probe, [200]), both(ok)];
+    const { backends } = scripted(calls, { circuitFailures: 2 });
     const work = Promise.all([readFor(backends, 'd1'), readFor(backends, 'd2')]);
     const began = performance.now();
     const ended = work.then(() => performance.now() - began);
@@ -333,22 +295,18 @@ describe('the circuit of a backend', () => {
   });
 
   it('does not delay a message beyond its deadline', async () => {
-    const { backends } = scripted([{ together: [0, 1].map(() => ({ call: model, reply: 'refused' as const })) }], {
-      circuitFailures: 2,
-    });
+    const { backends } = scripted([both('refused')], { circuitFailures: 2 });
     const work = Promise.all([rejection(readFor(backends, 'd1', 0.9)), rejection(readFor(backends, 'd1', 0.9))]);
     await vi.advanceTimersByTimeAsync(900);
-    for (const { code, details } of await work) {
+    for (const { code, details } of await work)
       expect([code, details]).toEqual(['timeout_exceeded', expect.stringContaining('connection refused')]);
-    }
   });
 
   it.each([
     ['does not open for time-outs of messages with short deadlines', 0.9, 'closed'],
     ['opens for time-outs of a second', 1, 'open'],
   ])('%s', async (_, seconds, state) => {
-    const calls = Array.from({ length: 2 }, () => ({ call: model, reply: 'hang' as const }));
-    const { backends } = scripted(calls, { circuitFailures: 2 });
+    const { backends } = scripted(answers(model, 'hang', 'hang'), { circuitFailures: 2 });
     const work = Promise.allSettled([readFor(backends, 'd1', seconds), readFor(backends, 'd2', seconds)]);
     await vi.advanceTimersByTimeAsync(1000);
     await work;
@@ -357,17 +315,8 @@ describe('the circuit of a backend', () => {
 
   it('is counted when it opens, with its probes, of which the first answer shows that the service’s token is accepted', async () => {
     const meter = createMeter();
-    const { backends, log } = scripted(
-      [
-        { call: model, reply: [401] },
-        { call: model, reply: [401] },
-        { call: probe, reply: [401] },
-        { call: probe, reply: 'refused' },
-        { call: probe, reply: [404] },
-      ],
-      { circuitFailures: 2 },
-      meter,
-    );
+    const calls = [...answers(model, [401], [401]), ...answers(probe, [401], 'refused', [404])];
+    const { backends, log } = scripted(calls, { circuitFailures: 2 }, meter);
     const work = Promise.all(['d1', 'd2'].map((device) => rejection(readFor(backends, device, 2))));
     await vi.advanceTimersByTimeAsync(2_000);
     await work;
@@ -389,17 +338,10 @@ describe('the circuit of a backend', () => {
   });
 
   it.each([[401], [408], [425], [429], [500], [501], [502], [503], [504]])(
-    'is not closed by a probe with HTTP %i',
+    'stays open after HTTP %i',
     async (status) => {
-      const { backends } = scripted(
-        [
-          { call: model, reply: 'refused' },
-          { call: probe, reply: [status] },
-          { call: probe, reply: [403] },
-          { call: model, reply: ok },
-        ],
-        { circuitFailures: 1 },
-      );
+      const calls = [...answers(model, 'refused'), ...answers(probe, [status], [403]), ...answers(model, ok)];
+      const { backends } = scripted(calls, { circuitFailures: 1 });
       const work = readFor(backends, 'd1');
       await vi.advanceTimersByTimeAsync(1500);
       expect(backends.states().informationModel.circuit).toBe('open');
@@ -428,14 +370,8 @@ describe('readiness', () => {
   });
 
   it('waits only for the needed backends', async () => {
-    const { backends } = scripted(
-      [
-        { call: model, reply: 'refused' },
-        { call: probe, reply: [200] },
-        { call: model, reply: ok },
-      ],
-      { circuitFailures: 1 },
-    );
+    const calls = [...answers(model, 'refused'), ...answers(probe, [200]), ...answers(model, ok)];
+    const { backends } = scripted(calls, { circuitFailures: 1 });
     const work = readFor(backends, 'd1');
     await vi.advanceTimersByTimeAsync(0);
     expect(backends.ready(['typeRegistry', 'principalManager'], never)).toBe(undefined);

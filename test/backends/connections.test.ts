@@ -178,8 +178,7 @@ it('a slow backend that answers every call does not open its circuit because mes
     requests.push(() => response.end(JSON.stringify(stored)));
     receivedMessages.shift()?.();
   });
-  const request = () =>
-    new Promise<void>((resolve) => (requests.length > 0 ? resolve() : receivedMessages.push(resolve)));
+  const request = () => new Promise<void>((done) => (requests.length > 0 ? done() : receivedMessages.push(done)));
   const log = recordingLog();
   const backends = createBackends({ ...settings, informationModelUrl: url, connections: 1 }, log);
   onTestFinished(() => backends.close());

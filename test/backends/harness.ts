@@ -11,30 +11,22 @@ import { createRedaction } from '../../src/observing/redaction.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { listening } from '../support/listening.ts';
 import { courseOf, recordingLog } from '../support/observed.ts';
-import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
+import { type Script, type ScriptedBackend, type ScriptedReply, scriptedBackend } from '../support/scriptedBackend.ts';
 
 export const settings = {
-  informationModelUrl: 'http://im.invalid',
-  typeRegistryUrl: 'http://tr.invalid',
-  principalManagerUrl: 'http://pm.invalid',
-  token: 'static-token',
-  tokenUrl: '',
-  clientId: '',
-  clientSecret: '',
-  tokenScope: '',
-  attemptTimeoutSeconds: 30,
-  maxAnswerBytes: 5000,
-  connections: 4,
-  circuitFailures: 5,
-  cacheSeconds: 30,
+  ...{ informationModelUrl: 'http://im.invalid', typeRegistryUrl: 'http://tr.invalid' },
+  ...{ principalManagerUrl: 'http://pm.invalid', token: 'static-token', tokenUrl: '', clientId: '' },
+  ...{ clientSecret: '', tokenScope: '', attemptTimeoutSeconds: 30, maxAnswerBytes: 5000, connections: 4 },
+  ...{ circuitFailures: 5, cacheSeconds: 30 },
 };
 
+/** The same call again and again, with these replies. */
+export const answers = (call: string, ...replies: readonly ScriptedReply[]) =>
+  replies.map((reply) => ({ call, reply }));
+
 export const callOf = (changes: Partial<Call> = {}): Call => ({
-  deviceId: 'd1',
-  correlationId: 'c-1',
-  observation: courseOf(),
-  idempotencySeed: 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11',
-  deadline: createDeadline(300),
+  ...{ deviceId: 'd1', correlationId: 'c-1', observation: courseOf() },
+  ...{ idempotencySeed: 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11', deadline: createDeadline(300) },
   ...changes,
 });
 

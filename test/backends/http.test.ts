@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
+import { informationModel } from '../../src/backends/informationModel.ts';
+import { createObjectReader } from '../../src/backends/objectOnBehalf.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
-import type { Adapter } from '../../src/backends/transport.ts';
+import { type Adapter, createLargeAnswer } from '../../src/backends/transport.ts';
 import { keysOf } from '../../src/protocol/json.ts';
-import { recordingLog } from '../support/observed.ts';
+import { courseOf, recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, openBackend, rejection, scripted, settings, settled } from './harness.ts';
@@ -110,9 +112,8 @@ describe('an idempotency key', () => {
   it('is the same when the whole message is repeated, and differs between messages', async () => {
     const { backends, script } = scripted([put, put, put].map((call) => ({ call, reply: ok })));
     const another = '00000000-0000-5000-8000-000000000000';
-    for (const call of [callOf(), callOf(), callOf({ idempotencySeed: another })]) {
+    for (const call of [callOf(), callOf(), callOf({ idempotencySeed: another })])
       await backends.bind(call).informationModel.replaceModel('o1', 'svc.device', '{}');
-    }
     const [first, repeated, other] = keysOf(script.calls);
     expect(repeated).toBe(first);
     expect(other).not.toBe(first);
@@ -182,10 +183,7 @@ describe('the outcome of a call', () => {
         level: 'error',
         message: 'backend call failed',
         fields: {
-          incident,
-          backend: 'information model',
-          operation: 'read object model',
-          status: 200,
+          ...{ incident, backend: 'information model', operation: 'read object model', status: 200 },
           cause: expect.any(String),
         },
       },
@@ -225,8 +223,60 @@ describe('the outcome of a call', () => {
       throw new TypeError(`nobody\n  foresaw this ${'x'.repeat(400)}`);
     };
     const { informationModel } = createBackends(settings, log, { adapter }).bind(callOf());
-    const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
-    expect(refusal.code).toBe('internal_platform_error');
+    expect((await rejection(informationModel.getModel('o1', 'svc.device'))).code).toBe('internal_platform_error');
     expect(log.lines[0]?.fields['cause']).toBe(`nobody foresaw this ${'x'.repeat(280)}`);
   });
+});
+
+const objectId = '00000000-0000-4000-8000-000000000001';
+const model = { objectId, model: 'svc.device', type: 'pump', version: 1 };
+
+/** An information model whose answers each have room, and how often it was given back when they were read. */
+function answering(data: string) {
+  const released: boolean[] = [];
+  const adapter: Adapter = async (config) =>
+    ({
+      ...{ status: 200, statusText: '', headers: {}, data: Buffer.from(data), config },
+      release: () => void released.push(true),
+    }) as never;
+  const { backend, bind } = openBackend({ adapter });
+  const readObject = createObjectReader(backend);
+  return { backend, released, readObject, calls: informationModel(bind(callOf())) };
+}
+
+type Answering = ReturnType<typeof answering>;
+
+const asCaller = ({ readObject }: Answering) =>
+  readObject(objectId, 'svc.device', {
+    ...{ token: 'theirs', isKnown: true, correlationId: 'c', observation: courseOf() },
+    deadline: callOf().deadline,
+  });
+
+it.each<[what: string, data: string, use: (one: Answering) => unknown]>([
+  ['has been read', JSON.stringify(model), ({ calls }) => calls.getModel(objectId, 'svc.device')],
+  ['cannot be read', '{', ({ calls }) => calls.getModel(objectId, 'svc.device')],
+  ['need not be read', '{}', ({ calls }) => calls.addReferences(objectId, 'svc.device', '[]')],
+  ['has been read for a caller', JSON.stringify(model), asCaller],
+  ['cannot be read for a caller', '[', asCaller],
+  ['is that to a probe', '{}', ({ backend }) => backend.circuit.probeNow('a test')],
+])('the room of an answer that %s is given back once', async (_, data, use) => {
+  const one = answering(data);
+  await Promise.resolve(use(one)).catch(() => undefined);
+  await vi.waitUntil(() => one.released.length > 0);
+  expect(one.released).toEqual([true]);
+});
+
+it('room that comes after the answer has broken off is given back at once', async () => {
+  const given: number[] = [];
+  let come = (_: boolean) => {};
+  const take = () =>
+    new Promise<boolean>((resolve) => {
+      come = resolve;
+    });
+  const answer = createLargeAnswer({ take, shrink() {}, give: (bytes) => void given.push(bytes) }, 500);
+  answer.release();
+  expect(given).toEqual([]);
+  come(true);
+  await answer.waiting;
+  expect(given).toEqual([1_000]);
 });

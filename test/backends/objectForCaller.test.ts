@@ -92,11 +92,8 @@ describe('a look-up', () => {
     expect(circuit.state()).toBe('open');
     asked[0]?.fail('connection lost');
     const results = await Promise.all([inProgress, ...waiting]);
-    expect(results.map((result) => 'problem' in result && result.problem)).toEqual([
-      'did not respond: connection lost',
-      'is unavailable',
-      'is unavailable',
-    ]);
+    const expected = ['did not respond: connection lost', 'is unavailable', 'is unavailable'];
+    expect(results.map((result) => 'problem' in result && result.problem)).toEqual(expected);
     expect([asked.length, backend.state().connections]).toEqual([1, { inUse: 0, waiting: 0 }]);
   });
 });
@@ -106,10 +103,8 @@ describe('look-ups of callers', () => {
     const { asked, tokens, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
     const junk = Array.from({ length: 20 }, (_, index) => lookUp(`x${index}`));
     await settle();
-    expect([tokens(), backend.state().connections]).toEqual([
-      ['x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6'],
-      { inUse: 7, waiting: 13 },
-    ]);
+    const expected = [['x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6'], { inUse: 7, waiting: 13 }];
+    expect([tokens(), backend.state().connections]).toEqual(expected);
     const own = callOurselves();
     await settle();
     expect(tokens().at(-1)).toBe(ours);

@@ -97,8 +97,7 @@ describe('a Retry-After that ends after the deadline', () => {
     const { read, outcomes } = setUp(() => [503, '600']);
     const work = read('d1', 'o1', 20);
     await vi.advanceTimersByTimeAsync(25_000);
-    expect(await work).toBe('timeout_exceeded');
-    expect(outcomes[0]?.at).toBe(20_000);
+    expect([await work, outcomes[0]?.at]).toEqual(['timeout_exceeded', 20_000]);
   });
 
   it('is cut short when a probe succeeds: the next attempt comes after 15 s', async () => {
@@ -164,9 +163,7 @@ describe('HTTP 500', () => {
   });
 
   it('that a message gets again after a successful probe fails this message and leaves the circuit closed', async () => {
-    const { read, calls, isOpen } = setUp(({ at, objectId }) => [
-      at < 30_000 || objectId.startsWith('bad') ? 500 : 200,
-    ]);
+    const { read, calls, isOpen } = setUp(({ at, objectId }) => [at < 30_000 || /^bad/.test(objectId) ? 500 : 200]);
     const work = Promise.all(times(20, (i) => read(`d${i}`, i < 3 ? `bad-${i}` : `good-${i}`)));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await work).toEqual(times(20, (i) => (i < 3 ? 'internal_platform_error' : 'ok')));

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { answers, callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -44,10 +44,7 @@ describe('the principal manager', () => {
 
   it('returns undefined for an identity that does not exist, and is asked again the next time', async () => {
     const call = 'GET /devices?device=d1&path=edge';
-    const { principalManager } = scripted([
-      { call, reply: [200, { data: [] }] },
-      { call, reply: [200, { data: [edge] }] },
-    ]);
+    const { principalManager } = scripted(answers(call, [200, { data: [] }], [200, { data: [edge] }]));
     expect(await principalManager.resolve('edge')).toBe(undefined);
     expect(await principalManager.resolve('edge')).toEqual(edge);
   });
@@ -96,10 +93,7 @@ describe('the principal manager', () => {
 
   it('is asked again after a short while', async () => {
     const call = 'GET /devices?device=d1';
-    const { backends } = scripted([
-      { call, reply: [200, { data: [device] }] },
-      { call, reply: [200, { data: [] }] },
-    ]);
+    const { backends } = scripted(answers(call, [200, { data: [device] }], [200, { data: [] }]));
     const resolve = () => backends.bind(callOf()).principalManager.resolve('');
     expect([await resolve(), await resolve()]).toEqual([device, device]);
     vi.advanceTimersByTime(30_000);

@@ -169,13 +169,8 @@ describe('a reference', () => {
   });
 
   it.each([
-    '{}',
-    '{"to":1}',
-    '{"to":{"model":"m"}}',
-    '{"to":{"model":"other"}}',
-    `{"to":{"objectId":"${id}"}}`,
-    `{"to":{"objectId":"${id}","model":1}}`,
-    '{"to":{"objectId":"x","model":"m"}}',
+    ...['{}', '{"to":1}', '{"to":{"model":"m"}}', '{"to":{"model":"other"}}', `{"to":{"objectId":"${id}"}}`],
+    ...[`{"to":{"objectId":"${id}","model":1}}`, '{"to":{"objectId":"x","model":"m"}}'],
   ])('without an object is a fault of the backend: %s', (text) =>
     expect(() => objectOf('m')(parseJson(text))).toThrow(new TypeError('expected a reference to an object model')),
   );

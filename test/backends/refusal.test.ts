@@ -18,10 +18,7 @@ it.each([
 ])('words of a backend are made readable: %s', (_, title, details) => expect(said(title)).toBe(details));
 
 it.each([
-  '',
-  '[]',
-  '{"errors":[]}',
-  '{"errors":[{"meta":1}]}',
+  ...['', '[]', '{"errors":[]}', '{"errors":[{"meta":1}]}'],
   `{"errors":[{"meta":{"a":1}}],"b":"${'x'.repeat(65_536)}"}`,
 ])('an answer that says nothing usable has no words and an empty meta, row %#', (answer) => {
   const { details, meta, status } = refusal(answer);

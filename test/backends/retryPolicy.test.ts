@@ -1,14 +1,16 @@
 import { getEventListeners } from 'node:events';
+import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { HttpResponse } from '../../src/backends/backend.ts';
+import { createAttempt, type HttpResponse } from '../../src/backends/backend.ts';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createBackOff, createRetries, plainRetryAfter, type RetriesOptions } from '../../src/backends/retryPolicy.ts';
+import { NoAccessToken } from '../../src/backends/tokens.ts';
 import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, openBackend, rejection, scripted, settings } from './harness.ts';
+import { answers, callOf, openBackend, rejection, scripted, settings } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';
@@ -86,8 +88,7 @@ describe('a passing failure', () => {
 
 it('HTTP 500 is tried three times, then it is an incident', async () => {
   const { work, attempts, log } = await read([[500], [503], [500], [500]]);
-  expect((await rejection(work)).code).toBe('internal_platform_error');
-  expect(attempts).toBe(4);
+  expect([(await rejection(work)).code, attempts]).toEqual(['internal_platform_error', 4]);
   expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
 });
 
@@ -109,10 +110,8 @@ describe('HTTP 401', () => {
   it.each([500, 502, 503, 504, 429, 408])('is not over when a gateway answers HTTP %i instead', async (status) => {
     const { work, log } = await read([[401], [status], [401], ok]);
     await work;
-    expect(log.lines.map(({ message }) => message)).toEqual([
-      'backend refuses our access token',
-      'backend accepts our access token',
-    ]);
+    const expected = ['backend refuses our access token', 'backend accepts our access token'];
+    expect(log.lines.map(({ message }) => message)).toEqual(expected);
   });
 
   it('is a trouble of each backend by itself', () => {
@@ -121,10 +120,7 @@ describe('HTTP 401', () => {
     onTestFinished(() => troubles.close());
     for (const backend of ['typeRegistry', 'informationModel'] as const)
       openBackend({ backend, troubles }).backend.recordOutcome({ status: 401 } as HttpResponse, 'd1', 1_000);
-    expect(log.lines.map(({ fields }) => fields)).toEqual([
-      { backend: 'type registry' },
-      { backend: 'information model' },
-    ]);
+    expect(log.lines.map((of) => of.fields)).toEqual([{ backend: 'type registry' }, { backend: 'information model' }]);
   });
 });
 
@@ -134,16 +130,12 @@ describe('HTTP 403', () => {
 
   it('is an answer: the call is sent once, no token is renewed, and there is no alert', async () => {
     const { informationModel, backends, log } = scripted(
-      [
-        { call: 'POST /token', reply: issued },
-        { call: get, reply: [403] },
-      ],
+      [...answers('POST /token', issued), { call: get, reply: [403] }],
       { ...oauth, circuitFailures: 1 },
     );
     const work = rejection(informationModel.getModel('o1', 'svc.device'));
     await vi.runAllTimersAsync();
-    expect((await work).code).toBe('not_authorized');
-    expect([backends.isUp('informationModel'), log.lines]).toEqual([true, []]);
+    expect([(await work).code, backends.isUp('informationModel'), log.lines]).toEqual(['not_authorized', true, []]);
   });
 });
 
@@ -154,7 +146,7 @@ it.each([
   [[[500], 'refused']],
   [['refused', 'lost', [503], 'refused']],
 ] as [ScriptedReply[]][])(
-  'a change whose answer may have been lost may have taken effect whatever comes between, as %j',
+  'a change whose answer may be lost may have taken effect, whatever comes between: %j',
   async (failures) => {
     const { backends, script } = scripted([
       ...failures.map((reply) => ({ call: put, reply })),
@@ -309,5 +301,78 @@ describe('the back-off', () => {
     const waits = Array.from({ length: 20 }, () => backOff(0));
     expect(new Set(waits).size).toBeGreaterThan(1);
     expect(waits.filter((ms) => ms < 0 || ms > 100)).toEqual([]);
+  });
+});
+
+const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A backend that refuses the first token, each answer and each new token taking its time; there may be no other token. */
+function setUp({ answerMs, renewMs, failure }: { answerMs: number; renewMs: number; failure?: Error }) {
+  const limits: (number | undefined)[] = [];
+  const adapter: AxiosAdapter = async (config) => {
+    limits.push(config.timeout);
+    await pass(answerMs);
+    const status = config.headers.authorization === 'Bearer new' ? 200 : 401;
+    return { status, statusText: '', headers: {}, data: Buffer.alloc(0), config };
+  };
+  const tokens = {
+    token: () => 'old',
+    async renew() {
+      await pass(renewMs);
+      if (failure) throw failure;
+      return 'new';
+    },
+    close: async () => {},
+  };
+  return { limits, attempt: createAttempt(adapter, 1000, tokens, 'type registry') };
+}
+
+const outgoing = { method: 'GET', path: '/', headers: {} };
+
+describe('the second attempt, with a new token after a 401,', () => {
+  it('has no more time than is left of the message’s', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(1));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await reply).toMatchObject({ status: 200 });
+    expect(limits).toEqual([1_000, 100]);
+  });
+
+  it('says which token it had, so that no text of its answer passes it on', async () => {
+    const { attempt } = setUp({ answerMs: 0, renewMs: 0 });
+    const replies = Promise.all(['old', 'new'].map((token) => attempt(outgoing, token, 1_000, createDeadline(1))));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await replies).toMatchObject([
+      { status: 200, token: 'new' },
+      { status: 200, token: 'new' },
+    ]);
+  });
+
+  it('has the usual limit of an attempt when the message has more time than that', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(60));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await reply;
+    expect(limits).toEqual([1_000, 1_000]);
+  });
+
+  it('is not made when the new token comes after the message’s time', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 700 });
+    const refusal = rejection(attempt(outgoing, 'old', 1_000, createDeadline(1)));
+    await vi.advanceTimersByTimeAsync(2_000);
+    const { code, details } = await refusal;
+    const waitedFor = 'the message timed out while waiting for an access token for the type registry';
+    expect([code, details, limits]).toEqual(['timeout_exceeded', waitedFor, [1_000]]);
+  });
+
+  it.each([
+    ['the 401 is the answer', new NoAccessToken('no access token')],
+    ['a defect fails the attempt', new TypeError('no function')],
+  ])('is not made when there is no new token: %s', async (_, failure) => {
+    const { limits, attempt } = setUp({ answerMs: 0, renewMs: 0, failure });
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(1)).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await reply).toEqual(failure instanceof NoAccessToken ? expect.objectContaining({ status: 401 }) : failure);
+    expect(limits).toEqual([1_000]);
   });
 });

@@ -43,9 +43,8 @@ describe('a scripted backend', () => {
     ['without its header', [['GET', '/a', '1', 'no']], 'different: GET /a has header x-a (none), expected 1'],
   ])('reports a call that is %s', async (_, made, report) => {
     const { call, verify } = play([{ call: 'GET /a', body: '1', headers: { 'x-a': '1' }, reply: [200] }]);
-    for (const [method = '', url = '', body, header] of made) {
+    for (const [method = '', url = '', body, header] of made)
       await call(method, url, body, header === 'no' ? {} : { 'x-a': '1' });
-    }
     expect(verify).toThrow(report);
   });
 

@@ -4,7 +4,7 @@ import type { Span } from '../../src/observing/observation.ts';
 import type { Publish } from '../../src/observing/taps.ts';
 import { courseOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, scripted, settled } from './harness.ts';
+import { answers, callOf, scripted, settled } from './harness.ts';
 
 withFakeTimers();
 
@@ -35,10 +35,7 @@ describe('a call in progress', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect([...observation.open]).toEqual([
       {
-        kind: 'call',
-        what: 'read object model',
-        of: 'information model',
-        since: performance.now(),
+        ...{ kind: 'call', what: 'read object model', of: 'information model', since: performance.now() },
         waitsFor: 'answer',
       },
     ]);
@@ -58,22 +55,15 @@ describe('a call in progress', () => {
   });
 
   it('shows that it waits for the next attempt, and reports each attempt', async () => {
-    const read = setUp([
-      { call: model, reply: [503] },
-      { call: model, reply: ok },
-    ]);
+    const read = setUp(answers(model, [503], ok));
     const told: unknown[] = [];
     const { work, waitsFor } = read('d1', 60, told);
     await vi.advanceTimersByTimeAsync(0);
     expect(waitsFor()).toEqual(['retry']);
     await vi.advanceTimersByTimeAsync(1_000);
     await work;
-    const request = {
-      backend: 'information model',
-      operation: 'read object model',
-      method: 'GET',
-      path: '/objects/o1/models/m',
-    };
+    const http = { method: 'GET', path: '/objects/o1/models/m' };
+    const request = { backend: 'information model', operation: 'read object model', ...http };
     expect(told).toEqual([
       ['attempt', { ...request, attempt: 1, ms: 0, status: 503 }, expect.anything(), 'static-token'],
       [
@@ -86,11 +76,7 @@ describe('a call in progress', () => {
   });
 
   it('has each attempt that failed as an event of its span', async () => {
-    const { backends } = scripted([
-      { call: model, reply: 'lost' },
-      { call: model, reply: [503] },
-      { call: model, reply: ok },
-    ]);
+    const { backends } = scripted(answers(model, 'lost', [503], ok));
     const told: unknown[] = [];
     const span: Span = {
       ...{ traceparent: 't', child: () => span, end: () => told.push('end') },
@@ -101,14 +87,9 @@ describe('a call in progress', () => {
   });
 
   it('shows that it waits for the end of an outage', async () => {
-    const read = setUp(
-      [
-        { call: model, reply: 'refused' },
-        { call: probe, reply: [404] },
-        { call: model, reply: ok },
-      ],
-      { circuitFailures: 1 },
-    );
+    const read = setUp([...answers(model, 'refused'), { call: probe, reply: [404] }, { call: model, reply: ok }], {
+      circuitFailures: 1,
+    });
     const { work, waitsFor } = read('d1', 60);
     await vi.advanceTimersByTimeAsync(500);
     expect(waitsFor()).toEqual(['circuit']);

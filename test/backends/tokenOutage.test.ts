@@ -90,8 +90,7 @@ it('Messages do not begin during an outage of the token endpoint, and all contin
   await vi.advanceTimersByTimeAsync(15_000);
   expect(await isReady).toBe(true);
   expect(await first).toBeDefined();
-  expect(seen).toHaveLength(1);
-  expect(backends.isUp('typeRegistry')).toBe(true);
+  expect([seen.length, backends.isUp('typeRegistry')]).toEqual([1, true]);
   expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
   expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
 });
@@ -160,16 +159,13 @@ it('Calls that wait for the first token hold the connections, for which others w
 it.each([
   ['hang', 'an access token for the information model'],
   ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
-] as const)(
-  'A message without a token ends at its deadline, and its answer says what it waits for: %s',
-  async (answer, what) => {
-    const { endpoint, read } = setUp();
-    endpoint.answer = answer;
-    const refusal = rejection(read('d1', 0.9).work);
-    await vi.advanceTimersByTimeAsync(900);
-    expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
-  },
-);
+] as const)('A message without a token ends at its deadline, and says what it waits for: %s', async (answer, what) => {
+  const { endpoint, read } = setUp();
+  endpoint.answer = answer;
+  const refusal = rejection(read('d1', 0.9).work);
+  await vi.advanceTimersByTimeAsync(900);
+  expect((await refusal).details).toBe(`the message timed out while waiting for ${what}`);
+});
 
 it('The end of an outage of the token endpoint ends the pause of a Retry-After, too', async () => {
   let end = (_: boolean) => {};
@@ -200,12 +196,7 @@ it('The state of a device that waits for the token says so, and not that a backe
   read('d1');
   await vi.advanceTimersByTimeAsync(0);
   const work = {
-    device: 'd1',
-    partition: '0',
-    messages: 1,
-    sequenceNumber: 1,
-    readAt: 0,
-    begunAt: undefined,
+    ...{ device: 'd1', partition: '0', messages: 1, sequenceNumber: 1, readAt: 0, begunAt: undefined },
     steps: [],
   };
   const waiting = { ...work, state: 'waits for backends', needs: ['informationModel'] } as const;

@@ -6,7 +6,7 @@ import { inputsIn, isFullVersion, lineages, type TypeMethods } from '../../src/b
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { answers, callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -30,19 +30,13 @@ describe('the type registry', () => {
     ['a full version', '1.2.0', `GET ${types}/pump/versions/1.2.0`],
   ])('is asked for %s', async (_, version, call) => {
     const { typeRegistry } = scripted([{ call, reply: [200, pump('1.2.0')] }]);
-    expect(await typeRegistry.getType('svc.device', 'pump', version)).toEqual({
-      typeId: 'pump',
-      version: '1.2.0',
-      uniqueProperties: ['serial'],
-    });
+    const expected = { typeId: 'pump', version: '1.2.0', uniqueProperties: ['serial'] };
+    expect(await typeRegistry.getType('svc.device', 'pump', version)).toEqual(expected);
   });
 
   it('returns undefined for a type that does not exist, and is asked again the next time', async () => {
     const call = `GET ${types}/pump/versions/1.0.0`;
-    const { typeRegistry } = scripted([
-      { call, reply: [404] },
-      { call, reply: [200, pump('1.0.0')] },
-    ]);
+    const { typeRegistry } = scripted(answers(call, [404], [200, pump('1.0.0')]));
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toBe(undefined);
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
   });
@@ -61,10 +55,8 @@ describe('the type registry', () => {
     const reply = [200, { ...pump('1.0.0'), [name]: value }] as const;
     const { typeRegistry } = scripted([{ call: `GET ${types}/pump`, reply }], { maxAnswerBytes: 1e6 });
     const failure = await rejection(typeRegistry.getType('svc.device', 'pump', undefined));
-    expect([failure.code, failure.details]).toEqual([
-      'response_too_large',
-      `type registry: ${name} of the type definition ${excess}`,
-    ]);
+    const expected = ['response_too_large', `type registry: ${name} of the type definition ${excess}`];
+    expect([failure.code, failure.details]).toEqual(expected);
   });
 
   it('is asked once for a full version, and again after a while for the latest or the latest of a major version', async () => {
@@ -166,10 +158,7 @@ describe('the type registry', () => {
     '{"typeId":"a/b","version":"2.0.0"}',
     '{"typeId":7,"version":"2.0.0"}',
   ])('after a lost answer, is not asked for what was sent when that names no full version: %s', async (body) => {
-    const { typeRegistry } = scripted([
-      { call: `POST ${types}`, reply: 'lost' },
-      { call: `POST ${types}`, reply: [409] },
-    ]);
+    const { typeRegistry } = scripted(answers(`POST ${types}`, 'lost', [409]));
     const work = rejection(typeRegistry.createType('svc.device', body));
     await vi.runAllTimersAsync();
     expect(await work).toMatchObject({ status: 409 });
@@ -212,13 +201,8 @@ describe('a method', () => {
       aunt: { methods: { m: { input: { old: text, hers: file } } } },
       root: { baseTypes: ['child'], methods: { m: { input: { hers: text, oldest: text, own: file } } } },
     };
-    expect(await inputsOf('child', registry)).toEqual({
-      own: 'string',
-      shared: 'number',
-      old: 'number',
-      hers: 'file',
-      oldest: 'string',
-    });
+    const expected = { own: 'string', shared: 'number', old: 'number', hers: 'file', oldest: 'string' };
+    expect(await inputsOf('child', registry)).toEqual(expected);
   });
 
   it('that only a base type declares with inputs has them, also when the type redeclares it without', async () => {

@@ -71,8 +71,7 @@ it('work in order has its results in the order of its inputs, and begins none af
 
 describe('a wait with a limit', () => {
   withFakeTimers();
-  const later = <T>(ms: number, result: () => T) =>
-    new Promise<void>((resolve) => setTimeout(resolve, ms)).then(result);
+  const later = <T>(ms: number, give: () => T) => new Promise<void>((resolve) => setTimeout(resolve, ms)).then(give);
   const fail = () => {
     throw new Error('refused');
   };
@@ -122,8 +121,7 @@ describe('a wait with a limit', () => {
     await vi.advanceTimersByTimeAsync(10);
     expect(await waited).toBe(expected);
     await vi.advanceTimersByTimeAsync(10);
-    expect(await endsWithin(Promise.resolve(), 1_000_000)).toBe(true);
-    expect(vi.getTimerCount()).toBe(0);
+    expect([await endsWithin(Promise.resolve(), 1_000_000), vi.getTimerCount()]).toEqual([true, 0]);
   });
 
   it('a wait for a condition ends at its limit, however long the process has run', async () => {

@@ -21,27 +21,28 @@ const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: 
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
   const { replies, handled } = await dispatchEvent(event, []);
-  expect(handled).toBe(true);
-  expect(replies).toHaveLength(1);
+  expect([handled, replies.length]).toEqual([true, 1]);
   return JSON.parse(replies[0]?.body ?? '');
 };
 
 const anEvent = { msgType: undefined, action: undefined, 'svc-messagetype': 'platformEvent' };
 
 describe('a bad message gets a clear failed acknowledgement', () => {
+  const none = 'operation_not_supported';
+  const long = 'x'.repeat(64);
   it.each([
     ['a body nested too deep', { body: '['.repeat(129) + ']'.repeat(129) }, 'body is nested more than 128 levels deep'],
     [
       'an action of 64 characters',
-      { properties: { action: 'x'.repeat(64) } },
+      { properties: { action: long } },
       /^action "x{64}" is not one of this service/,
-      'operation_not_supported',
+      none,
     ],
     [
       'an event that is none of ours {S3.3}',
       { properties: { ...anEvent, eventType: 'Svc.Device.Deleted' } },
       'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
-      'operation_not_supported',
+      none,
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
     [
@@ -68,12 +69,8 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       /; the application property content-encoding counts, not the standard one, which says GZIP$/,
     ],
   ])('%s', async (_what, given, details, code = 'validation_error') => {
-    const event = hubEvent({
-      body: pumpBody,
-      ...given,
-      properties: { ...properties, ...('properties' in given ? given.properties : {}) },
-    });
-    const answer = await answerTo(event);
+    const also = 'properties' in given ? given.properties : {};
+    const answer = await answerTo(hubEvent({ body: pumpBody, ...given, properties: { ...properties, ...also } }));
     expect(answer).toMatchObject({ success: false, code });
     expect(answer.details).toMatch(details);
   });
@@ -93,7 +90,7 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     ],
   ])('%s', async (_what, action, nearest, shown = action) => {
     const answer = await answerTo(hubEvent({ properties: { ...properties, action }, body: pumpBody }));
-    expect(answer).toMatchObject({ success: false, code: 'operation_not_supported' });
+    expect(answer).toMatchObject({ success: false, code: none });
     const [said, found] = answer.details.split('; the nearest is ');
     expect([said, found]).toEqual([`action "${shown}" is not one of this service`, nearest]);
   });
@@ -115,16 +112,10 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   it('a hostile device id changes no path and no header of a call {S2.1}', async () => {
     const hostile = 'd1/../d2?x=1\r\nx-evil: 1';
     const encoded = encodeURIComponent(hostile);
-    await dispatchEvent(
-      hubEvent({ properties: { ...properties, correlationId: 'a\r\nb: c' }, body: pumpBody, device: hostile }),
-      [
-        {
-          call: `GET /devices?device=${encoded}`,
-          headers: { 'x-svc-device-id': encoded, 'x-correlation-id': 'a%0D%0Ab%3A%20c' },
-          reply: [200, { data: [] }],
-        },
-      ],
-    );
+    const sent = { properties: { ...properties, correlationId: 'a\r\nb: c' }, body: pumpBody, device: hostile };
+    const headers = { 'x-svc-device-id': encoded, 'x-correlation-id': 'a%0D%0Ab%3A%20c' };
+    const script: Script = [{ call: `GET /devices?device=${encoded}`, headers, reply: [200, { data: [] }] }];
+    await dispatchEvent(hubEvent(sent), script);
   });
 });
 
@@ -146,9 +137,8 @@ it('compression is undone before the body is read; unneeded reserved memory is r
   const needed = 4 * JSON.stringify(pumpBody).length;
   expect(givenBack).toEqual([reserved - bytesReceived(event) - needed]);
   expect(replies[0]?.properties['content-encoding']).toBe('gzip');
-  expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
-    success: true,
-  });
+  const answer = gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString();
+  expect(JSON.parse(answer)).toMatchObject({ success: true });
 });
 
 /** Time does not pass by itself in the rest of the test. */
@@ -169,11 +159,8 @@ describe('an unavailable backend', () => {
   it('is retried until the time-out of the message, then named {S2.8}', async () => {
     const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
     const { replies, logged } = await afterSecond(() => dispatchEvent(event, [{ call: device.call, reply: 'hang' }]));
-    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
-      success: false,
-      code: 'timeout_exceeded',
-      details: expect.stringContaining('principal manager'),
-    });
+    const details = expect.stringContaining('principal manager');
+    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({ success: false, code: 'timeout_exceeded', details });
     expect(logged.at(-1)).toMatchObject({ code: 'timeout_exceeded' });
   });
 
@@ -189,49 +176,36 @@ describe('an unavailable backend', () => {
 describe('a message that cannot be handled to its end', () => {
   it('is not counted as handled when the service stops before its replies are out', async () => {
     const { handled, logged } = await dispatchEvent(event, success, { deliver: () => 'stopped' });
-    expect(handled).toBe(false);
-    expect(logged).toEqual([]);
+    expect([handled, logged]).toEqual([false, []]);
   });
 
   it('makes no further call after its partition is lost, and is neither answered nor parked', async () => {
     const taken = new AbortController();
-    const answering = dispatchEvent(
-      event,
-      [{ call: device.call, reply: problem(503, 'Busy'), onCall: () => taken.abort() }],
-      { ended: taken.signal },
-    );
-    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+    const busy = { call: device.call, reply: problem(503, 'Busy'), onCall: () => taken.abort() };
+    const expected = { handled: false, replies: [], parked: [], logged: [] };
+    expect(await dispatchEvent(event, [busy], { ended: taken.signal })).toMatchObject(expected);
   });
 
-  it.each(['all', 'none'])(
-    'is not parked when its deadline passes after its partition is lost, with ack %s',
-    async (ack) => {
-      const taken = new AbortController();
-      const answering = () =>
-        dispatchEvent(
-          hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody }),
-          [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }],
-          { ended: taken.signal },
-        );
-      expect(await afterSecond(answering)).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
-    },
-  );
+  it.each(['all', 'none'])('is not parked when its deadline passes after its partition, ack %s', async (ack) => {
+    const taken = new AbortController();
+    const sent = hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody });
+    const script: Script = [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }];
+    const answering = () => dispatchEvent(sent, script, { ended: taken.signal });
+    expect(await afterSecond(answering)).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
 
-  it.each([0, 1, 2, 3, 4, 5])(
-    'ends before its next call or reply when the process has stood still before it: step %i',
-    async (most) => {
-      const taken = new AbortController();
-      let steps = 0;
-      const { handled, replies, calls } = await dispatchEvent(event, notified.slice(0, most), {
-        ended: taken.signal,
-        beforeEffect() {
-          if (steps === most) taken.abort();
-          steps += 1;
-        },
-      });
-      expect([handled, calls.length + replies.length, steps]).toEqual([false, most, most + 1]);
-    },
-  );
+  it.each([0, 1, 2, 3, 4, 5])('ends before its next call or reply when the process stood still: %i', async (most) => {
+    const taken = new AbortController();
+    let steps = 0;
+    const { handled, replies, calls } = await dispatchEvent(event, notified.slice(0, most), {
+      ended: taken.signal,
+      beforeEffect() {
+        if (steps === most) taken.abort();
+        steps += 1;
+      },
+    });
+    expect([handled, calls.length + replies.length, steps]).toEqual([false, most, most + 1]);
+  });
 
   it('sends no further reply after its partition is lost', async () => {
     const taken = new AbortController();
@@ -247,17 +221,11 @@ describe('a message that cannot be handled to its end', () => {
 });
 
 describe('a tap on a device', () => {
-  interface Leaving {
-    readonly script: Script;
-    readonly deliver?: () => Delivery;
-  }
+  type Leaving = { readonly script: Script; readonly deliver?: () => Delivery };
 
   it.each<[when: string, leaving: (take: () => void) => Leaving]>([
     ['during a call', (take) => ({ script: [{ ...device, onCall: take }] })],
-    [
-      'when it has failed through our side',
-      (take) => ({ script: [{ call: device.call, reply: [200, '<html>'], onCall: take }] }),
-    ],
+    ['when our side has failed', (take) => ({ script: [{ call: device.call, reply: [200, '<html>'], onCall: take }] })],
     [
       'between its replies',
       (take) => ({
@@ -331,17 +299,12 @@ describe('the log', () => {
     vi.setSystemTime(enqueuedAt + 12_000);
     const readAt = performance.now() - 3_000;
     const [first, ...others] = success;
-    const dispatching = dispatchEvent(
-      event,
-      [{ call: first.call, reply: [503, '', { 'retry-after': '2' }] }, first, ...others],
-      {
-        readAt,
-        deliver: () => {
-          vi.advanceTimersByTime(40);
-          return 'delivered';
-        },
-      },
-    );
+    const script: Script = [{ call: first.call, reply: [503, '', { 'retry-after': '2' }] }, first, ...others];
+    const deliver = () => {
+      vi.advanceTimersByTime(40);
+      return 'delivered' as const;
+    };
+    const dispatching = dispatchEvent(event, script, { readAt, deliver });
     await vi.advanceTimersByTimeAsync(10_000);
     const { logged } = await dispatching;
     expect(logged).toMatchObject([
@@ -370,17 +333,14 @@ describe('the log', () => {
   ])('has the time of replies without that of parking, like the metric: %s', async (...row) => {
     const [, ack, script, undelivered, repliesMs] = row;
     stopTime();
-    const { logged, meter } = await dispatchEvent(
-      hubEvent({ properties: { ...properties, ack }, body: pumpBody }),
-      script,
-      {
-        deliver({ kind }) {
-          vi.advanceTimersByTime(40);
-          return undelivered.includes(kind) ? { dropped: 'queue_full' } : 'delivered';
-        },
-        park: async () => void vi.advanceTimersByTime(500),
+    const sent = hubEvent({ properties: { ...properties, ack }, body: pumpBody });
+    const { logged, meter } = await dispatchEvent(sent, script, {
+      deliver({ kind }) {
+        vi.advanceTimersByTime(40);
+        return undelivered.includes(kind) ? { dropped: 'queue_full' } : 'delivered';
       },
-    );
+      park: async () => void vi.advanceTimersByTime(500),
+    });
     expect(logged.at(-1)?.['repliesMs']).toBe(repliesMs);
     expect(logged.at(-1)?.['droppedReplies']).toBe(undelivered.length || undefined);
     const recorded = repliesMs === undefined ? {} : { '': expect.closeTo(repliesMs / 1000) };
@@ -411,19 +371,11 @@ describe('the log', () => {
   it('holds no body, no key and no token, whatever happens', async () => {
     const secret = 's3cret-public-key';
     const body = { ...pumpBody, publicKey: secret };
+    const errors = [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: pumpId, meta: {} }];
+    const { call } = device;
     const outcomes: Script[] = [
-      success,
-      failsToTheEnd({ call: device.call }, secret),
-      [{ call: device.call, reply: [200, secret] }],
-      [
-        {
-          call: device.call,
-          reply: [
-            400,
-            { errors: [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: pumpId, meta: {} }] },
-          ],
-        },
-      ],
+      ...[success, failsToTheEnd({ call }, secret), [{ call, reply: [200, secret] as const }]],
+      [{ call, reply: [400, { errors }] }],
     ];
     for (const script of outcomes) {
       const { logText, replies } = await dispatchEvent(hubEvent({ properties, body }), script);
@@ -476,14 +428,8 @@ describe('a message that fails through our side', () => {
     expect(failed).toHaveBeenCalledOnce();
     expect(parked).toEqual([
       {
-        event,
-        generation: 'V2',
-        deviceId: 'd1',
-        origin: { hub: 'hub', partition: '0' },
-        code: 'timeout_exceeded',
-        details: expect.any(String),
-        parkedAt: now,
-        attempts: 1,
+        ...{ event, generation: 'V2', deviceId: 'd1', origin: { hub: 'hub', partition: '0' } },
+        ...{ code: 'timeout_exceeded', details: expect.any(String), parkedAt: now, attempts: 1 },
         traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
       },
     ]);
@@ -494,11 +440,7 @@ describe('a message that fails through our side', () => {
     throw new TypeError('a defect');
   };
   const unparked = {
-    level: 'error',
-    msg: 'message could not be parked',
-    device: 'd1',
-    partition: '0',
-    sequenceNumber: 7,
+    ...{ level: 'error', msg: 'message could not be parked', device: 'd1', partition: '0', sequenceNumber: 7 },
     offset: '7000',
   };
 
@@ -509,14 +451,10 @@ describe('a message that fails through our side', () => {
 
   it('is completed when the store of dead letters is back, and until then only its bytes are charged', async () => {
     stopTime();
-    const park = vi
-      .fn<() => Promise<void>>()
-      .mockRejectedValueOnce(new Error('503'))
-      .mockRejectedValueOnce(new Error('503'));
+    const out = new Error('503');
+    const park = vi.fn<() => Promise<void>>().mockRejectedValueOnce(out).mockRejectedValueOnce(out);
     let result: Dispatched | undefined;
-    void dispatchEvent(event, failing, { park }).then((dispatched) => {
-      result = dispatched;
-    });
+    void dispatchEvent(event, failing, { park }).then((dispatched) => (result = dispatched));
     await vi.advanceTimersByTimeAsync(1_499);
     expect([result, park.mock.calls.length]).toEqual([undefined, 2]);
     await vi.advanceTimersByTimeAsync(1);
@@ -550,9 +488,8 @@ describe('a message that fails through our side', () => {
       begins: ({ open }) => Object.assign(observation, { open }),
       park: async () => void seen.push(...(observation.open ?? [])),
     });
-    expect(seen).toMatchObject([
-      { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' },
-    ]);
+    const step = { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' };
+    expect(seen).toMatchObject([step]);
     expect(observation.open?.size).toBe(0);
   });
 
@@ -599,23 +536,15 @@ describe('a message that fails through our side', () => {
 describe('a message that is no longer executed', () => {
   it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called {S20.8}', async () => {
     const event = hubEvent({ properties, body: '{"model":' });
-    const { handled, replies, parked, logged } = await dispatchEvent(event, [], {
-      parkUnexecuted: true,
-      redelivered: true,
-    });
-    const { code, success, details, relatedModels } = JSON.parse(replies[0]?.body ?? '');
-    expect([handled, replies.length, success, code, relatedModels]).toEqual([
-      true,
-      1,
-      false,
-      'internal_platform_error',
-      [],
-    ]);
+    const how = { parkUnexecuted: true, redelivered: true };
+    const { handled, replies, parked, logged } = await dispatchEvent(event, [], how);
+    const { details, ...answer } = JSON.parse(replies[0]?.body ?? '');
+    const code = 'internal_platform_error';
+    expect([handled, replies.length, answer]).toEqual([true, 1, { success: false, code, relatedModels: [] }]);
     const incident = /^the message is not executed again, incident ([\da-f-]{36})$/.exec(details)?.[1];
     expect(parked).toMatchObject([{ event, code, details, attempts: 1 }]);
-    expect(logged).toContainEqual(
-      expect.objectContaining({ level: 'error', incident, device: 'd1', partition: '0', sequenceNumber: 7 }),
-    );
+    const line = { level: 'error', incident, device: 'd1', partition: '0', sequenceNumber: 7 };
+    expect(logged).toContainEqual(expect.objectContaining(line));
   });
 
   it('is answered only if its device wants acknowledgements of failures', async () => {

@@ -87,9 +87,8 @@ it('names that devices make up create no series: the metrics have no value that 
     const texts = { correlationId: mark, target: mark, ack: 'all', id: mark };
     const v2 = { ...texts, msgType: 'action', version: 2, action: name };
     const v1 = { ...texts, 'svc-messagetype': 'platformEvent', eventType: name };
-    for (const sent of [v2, v1]) {
+    for (const sent of [v2, v1])
       await dispatch(receivedMessageOf(hubEvent({ device: `${mark}-${name}`, properties: sent, body: mark })), forever);
-    }
   }
   await backends.close();
   const all = meter.readings().flatMap(({ name, read }) => Array.from(read(), ({ values }) => [name, ...values]));

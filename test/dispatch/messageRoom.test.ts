@@ -109,8 +109,7 @@ describe('the room of a walk', () => {
       return 'delivered' as const;
     };
     const walk = sync({ children: 3, bytes: 30_000, send }, { takeForAnswers });
-    expect(await walk.handled).toBe(true);
-    expect(takeForAnswers.mock.calls).toEqual([[whole]]);
+    expect([await walk.handled, takeForAnswers.mock.calls]).toEqual([true, [[whole]]]);
     const { event, held, reserved, inWork, ackBytes } = walk;
     const { length } = walk.smallText;
     const answers = [bytesReceived(event) + ackBytes, length + 90_000];
@@ -148,18 +147,15 @@ describe('the room of a walk', () => {
       { begins: ({ open }) => seen.push(open) },
     );
     await walk.handled;
-    expect(seen.flat()).toContainEqual({
-      ...{ kind: 'call', what: 'read object model', of: 'information model' },
-      ...{ since: 0, waitsFor: 'room' },
-    });
+    const expected = { kind: 'call', what: 'read object model', of: 'information model', since: 0, waitsFor: 'room' };
+    expect(seen.flat()).toContainEqual(expected);
     expect(seen[0]).toEqual(new Set());
   });
 
   it('is not waited for by a walk that has failed meanwhile', async () => {
     const takeForAnswers = () => new Promise<boolean>(() => {});
     const walk = sync({ children: 3, bytes: 60_000, forbidden: 1 }, { takeForAnswers });
-    expect(await walk.handled).toBe(true);
-    expect(walk.code()).toBe('not_authorized');
+    expect([await walk.handled, walk.code()]).toEqual([true, 'not_authorized']);
   });
 
   it('leaves the message to the next reader when the partition is lost meanwhile', async () => {
@@ -169,8 +165,7 @@ describe('the room of a walk', () => {
       { aside: () => taken.abort(), takeForAnswers: async () => false },
       { ended: taken.signal },
     );
-    expect(await walk.handled).toBe(false);
-    expect(walk.replies).toEqual([]);
+    expect([await walk.handled, walk.replies]).toEqual([false, []]);
   });
 
   it('has little of models that are too large for the hub', async () => {

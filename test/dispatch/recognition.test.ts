@@ -70,18 +70,15 @@ it('a message without a sender is skipped with a warning', () => {
   expect(logged()).toMatchObject([{ level: 'warn', partition: '3', sequenceNumber: 7 }]);
 });
 
-it.each([{ properties: ours }, {}])(
-  'an event whose properties cannot be decoded is skipped with a warning',
-  (given) => {
-    const { receivedMessageOf, counted, logged } = receivedMessages();
-    const event = { ...hubEvent(given), body: undecodedProperties };
-    expect(receivedMessageOf(event, false)).toBeUndefined();
-    expect(counted()).toEqual({ ...nothing, undecodable: 1 });
-    expect(logged()).toMatchObject([
-      { level: 'warn', event: 'message.undecodable', partition: '3', sequenceNumber: 7, device: 'd1' },
-    ]);
-  },
-);
+it.each([{ properties: ours }, {}])('an event with undecodable properties is skipped with a warning', (given) => {
+  const { receivedMessageOf, counted, logged } = receivedMessages();
+  const event = { ...hubEvent(given), body: undecodedProperties };
+  expect(receivedMessageOf(event, false)).toBeUndefined();
+  expect(counted()).toEqual({ ...nothing, undecodable: 1 });
+  expect(logged()).toMatchObject([
+    { level: 'warn', event: 'message.undecodable', partition: '3', sequenceNumber: 7, device: 'd1' },
+  ]);
+});
 
 it('an event of which nothing can be decoded is skipped with a warning', () => {
   const { receivedMessageOf, counted, logged } = receivedMessages();
@@ -97,10 +94,7 @@ it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: '
     expect(receivedMessageOf(hubEvent({ properties }), false)).toBeUndefined();
     expect(counted()).toEqual({ ...nothing, skipped: 1, misspellings: 1 });
     expect(logged()).toMatchObject([
-      {
-        ...{ level: 'debug', partition: '3', sequenceNumber: 7, device: 'd1' },
-        hint: expect.stringContaining('msgType'),
-      },
+      { level: 'debug', partition: '3', sequenceNumber: 7, device: 'd1', hint: expect.stringContaining('msgType') },
     ]);
   },
 );
@@ -122,11 +116,8 @@ function setUp() {
   const dependenciesOf = createDependencies({ ready, isUp: (name) => !out.has(name) }, messageLimits);
   const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
     dependenciesOf({
-      event: hubEvent({ properties }),
-      generation,
-      deviceId: 'd1',
-      origin: { hub: 'hub', partition: '0' },
-      redelivered: false,
+      ...{ event: hubEvent({ properties }), generation, deviceId: 'd1' },
+      ...{ origin: { hub: 'hub', partition: '0' }, redelivered: false },
     });
   return { out, of };
 }

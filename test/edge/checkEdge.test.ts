@@ -40,7 +40,6 @@ async function inHere(args: readonly string[]) {
 }
 
 const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];
-
 let written = 0;
 async function withChange(change: (right: File) => object): Promise<string[]> {
   written += 1;
@@ -73,9 +72,7 @@ const withFolder =
   ({ modules: [press, ...others] }: File) => ({ modules: [{ ...press, files: { folder } }, ...others] });
 const withHub =
   (part: RegExp, by: string, change: object = {}) =>
-  ({ hub }: File) => ({
-    hub: { ...hub, ...change, connectionString: String(hub['connectionString']).replace(part, by) },
-  });
+  ({ hub }: File) => ({ hub: { ...hub, ...change, connectionString: `${hub['connectionString']}`.replace(part, by) } });
 const withBroker =
   (change: object) =>
   ({ broker }: File) => ({ broker: { ...broker, ...change } });
@@ -107,9 +104,8 @@ it('tells until when the certificate of the proxy is valid', async () => {
   const certificate = { certificateFile: 'device.pem', keyFile: 'device.key' };
   const args = await withChange(withHub(/SharedAccessKey=.*/, 'x509=true', certificate));
   const { found } = await findings(args, {}, inHere);
-  expect(found.map(({ what, mark, found }) => `${what} ${mark} ${found}`)).toContain(
-    'hub ok the certificate of the proxy is valid from 2020-01-01 until 2021-01-01',
-  );
+  const told = 'the certificate of the proxy is valid from 2020-01-01 until 2021-01-01';
+  expect(found).toContainEqual(expect.objectContaining({ what: 'hub', mark: 'ok', found: told }));
 });
 
 /** What the probe of this name finds when this part of the configuration is otherwise. */
@@ -162,7 +158,7 @@ describe('the hub', () => {
   it.each([
     [false, 8883],
     [true, 443],
-  ])('over WebSockets: %s, it is looked for at port %i', async (webSockets, port) => {
+  ])('over WebSockets: %s, it is sought at port %i', async (webSockets, port) => {
     const [found] = await checkHub({ connectionString: ofHub('127.0.0.1'), webSockets });
     expect(found?.found).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port}: `));
   });
@@ -174,9 +170,8 @@ describe('the hub', () => {
     });
     onTestFinished(() => soon.mockRestore());
     const host = await listening(createServer((socket) => void socket.on('error', () => {})));
-    expect(await checkHub({ connectionString: ofHub(host), webSockets: false })).toMatchObject([
-      { what: 'hub', mark: 'failure', found: `${host}: no answer within 10 s`, isOutage: true },
-    ]);
+    const outage = { what: 'hub', mark: 'failure', found: `${host}: no answer within 10 s`, isOutage: true };
+    expect(await checkHub({ connectionString: ofHub(host), webSockets: false })).toMatchObject([outage]);
   });
 
   it('is asked for by its name, which an address is not', async () => {
@@ -220,13 +215,9 @@ describe('the broker', () => {
 
   it('that hangs up is an outage', async () => {
     const url = `mqtt://${await listening(createServer((socket) => socket.destroy()))}`;
-    expect(await checkBroker({ url })).toEqual([
-      {
-        ...{ what: 'broker', mark: 'failure', isOutage: true },
-        found: expect.stringMatching(/: (the broker has closed the connection|.*ECONNRESET)$/),
-        todo: 'compare broker.url, or start the broker',
-      },
-    ]);
+    const found = expect.stringMatching(/: (the broker has closed the connection|.*ECONNRESET)$/);
+    const outage = { what: 'broker', mark: 'failure', isOutage: true, found };
+    expect(await checkBroker({ url })).toEqual([{ ...outage, todo: 'compare broker.url, or start the broker' }]);
   });
 
   it.each([1, 2, 3, 4, 5])('that refuses with the code %i refuses the user or the client', async (returnCode) => {
@@ -243,12 +234,9 @@ describe('the broker', () => {
     expect(found).toEqual([{ what: 'broker', mark: 'ok', found: `${url} takes the user (none)` }]);
     const { key, cert } = await ensureCertificates(join(edge.folder, 'unknown'));
     const secure = `mqtts://${await listening(createTlsServer({ key, cert }))}`;
-    expect(await checkBroker({ url: secure })).toEqual([
-      {
-        ...{ what: 'broker', mark: 'failure', found: expect.stringContaining(`${secure}: `) },
-        todo: 'broker.caFile must name the authority of its certificate',
-      },
-    ]);
+    const refused = { what: 'broker', mark: 'failure', found: expect.stringContaining(`${secure}: `) };
+    const todo = 'broker.caFile must name the authority of its certificate';
+    expect(await checkBroker({ url: secure })).toEqual([{ ...refused, todo }]);
   });
 
   it('keeps the connection of the client id that the proxy uses', async () => {

@@ -46,10 +46,7 @@ describe('a configuration', () => {
     }));
 
   it.each<[problem: string, text: string]>([
-    [
-      'modules[0].topics_methods_in: must not contain the wildcards + or #',
-      withPress({ topics_methods_in: 'press/+' }, bus),
-    ],
+    ['modules[0].topics_methods_in: must not contain the wildcards + or #', withPress({ topics_methods_in: '+' }, bus)],
     ['modules[0].topics_methods_out: must not contain the wildcards + or #', withPress({ topics_methods_out: '#' })],
     [noTopic, withTopic('$SYS/in')],
     [noTopic, withTopic('press//in')],
@@ -91,10 +88,7 @@ describe('a configuration', () => {
     ['modules[0].objectsIds: is not a setting', withPress({ objectsIds: [] })],
     ['hub: is missing', having({ hub: undefined })],
     ['hub: exactly one of connectionString and connectionStringFile is required', having({ hub: {} })],
-    [
-      'hub: exactly one of connectionString and connectionStringFile is required',
-      withHub({ connectionStringFile: 'x' }),
-    ],
+    ['hub: exactly one of connectionString and connectionStringFile is', withHub({ connectionStringFile: 'x' })],
     ['hub: certificateFile and keyFile require each other', withHub({ certificateFile: 'x' })],
     ['hub.connectionString: must be a string', withHub({ connectionString: 7 })],
     ['limits.inFlight: must be a whole number from 1 to 10000', having({ limits: { inFlight: '5' } })],
@@ -144,8 +138,7 @@ describe('a configuration', () => {
     ['in a misspelt name', { ...press, names: [] }, /^line 22: modules\[0\].names: is not a setting/],
   ])('with a fault %s names the line', (_, module, expected) => {
     const all = { log: { level: 'info' }, limits: {}, files: {}, health: {}, ...good, modules: [module] };
-    const text = JSON.stringify(all, undefined, 1);
-    expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);
+    expect(problemsOf(JSON.stringify(all, undefined, 1))).toEqual([expect.stringMatching(expected)]);
   });
 
   it.each(['"secret"', '123456', '-1'])('never quotes a value: %s', (value) => {
@@ -293,10 +286,8 @@ describe('the configuration file', () => {
 
   it('that is no JSON names the line', async () => {
     await writeFile(join(folder, 'broken'), '{\n]');
-    await expect(readConfiguration(join(folder, 'broken'))).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      problems: ['line 2: expected a name in quotes, found ]'],
-    });
+    const expected = { name: 'ConfigurationError', problems: ['line 2: expected a name in quotes, found ]'] };
+    await expect(readConfiguration(join(folder, 'broken'))).rejects.toMatchObject(expected);
   });
 
   it('names the missing file', async () => {
@@ -375,7 +366,6 @@ describe('the configuration file', () => {
   it('has a JSON schema that accepts the example and refuses a misspelt name', async () => {
     const validate = new Ajv2020().compile(await edgeSchema());
     const example = readJsonWithComments(await readFile('edge/config.example.jsonc', 'utf8')).value as object;
-    expect(validate(example)).toBe(true);
-    expect(validate({ ...example, brokers: {} })).toBe(false);
+    expect([validate(example), validate({ ...example, brokers: {} })]).toEqual([true, false]);
   });
 });

@@ -19,15 +19,12 @@ const server = startForEach(startFileServer);
 let inputs: FileInputs;
 let meter: ReturnType<typeof createMeter>;
 
-const files = () => ({ folder, quotaBytes: 1_000_000, mostFiles: 1000, mode: '0604' });
 function start(change: object = {}, settings: object = {}) {
+  const own = { folder, quotaBytes: 1_000_000, mostFiles: 1000, mode: '0604' };
   meter = createMeter();
   const [press, bus] = modules as [(typeof modules)[0], (typeof modules)[0]];
-  const configuration = {
-    modules: [{ ...press, files: { ...files(), ...change } }, bus],
-    files: { hosts: [server.host], atOnce: 4, loopbackHttp: true, ...settings },
-  };
-  inputs = createFileInputs(configuration, meter, new Map());
+  const files = { hosts: [server.host], atOnce: 4, loopbackHttp: true, ...settings };
+  inputs = createFileInputs({ modules: [{ ...press, files: { ...own, ...change } }, bus], files }, meter, new Map());
 }
 
 type Signed = ReturnType<FileServer['signed']>;
@@ -137,8 +134,7 @@ describe('a file', () => {
 });
 
 describe('a file is not downloaded', () => {
-  const compressing: Behaviour = (_, response) =>
-    response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f');
+  const compressing: Behaviour = (_, to) => to.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).write('f');
   const endingEarly: Behaviour = (_, response) =>
     response.writeHead(200, { etag: '"0x1"', 'content-length': 8 }).write('x', () => response.destroy());
   const closing: Behaviour = (request) => request.socket.destroy();
@@ -223,10 +219,8 @@ describe('a file is not downloaded', () => {
   it('for a module without a folder', async () => {
     start();
     const given = { a: server.signed('a', 'a') };
-    expect(await load(given, undefined, 'bus')).toEqual({
-      kind: 'refused',
-      detail: 'the module takes no files: no folder is configured for it',
-    });
+    const detail = 'the module takes no files: no folder is configured for it';
+    expect(await load(given, undefined, 'bus')).toEqual({ kind: 'refused', detail });
     expect(server.requests).toBe(0);
   });
 });
@@ -300,8 +294,7 @@ describe('the folder of a module', () => {
     start({ quotaBytes: 1_000 });
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), 'x'.repeat(600));
-    expect(await load(of(401))).toEqual(tooMuch);
-    expect(server.requests).toBe(0);
+    expect([await load(of(401)), server.requests]).toEqual([tooMuch, 0]);
     await loaded(of(400));
   });
 
@@ -360,21 +353,16 @@ describe('the folder of a module', () => {
     await writeFile(join(path, '.incoming-left-over'), '');
     await writeFile(join(path, 'of-the-module.incoming-'), '');
     expect(await inputs.prepare()).toEqual([]);
-    expect((await readdir(path, { recursive: true })).sort()).toEqual([
-      '.incoming-folder',
-      '.incoming-folder/a',
-      'of-the-module.incoming-',
-    ]);
+    const kept = ['.incoming-folder', '.incoming-folder/a', 'of-the-module.incoming-'];
+    expect((await readdir(path, { recursive: true })).sort()).toEqual(kept);
   });
 
   it('that cannot be used is named with the cause', async () => {
     start({ folder: join(folder, 'file') });
     await writeFile(join(folder, 'file'), '');
     expect(await inputs.prepare()).toEqual([{ moduleId: 'press', cause: 'EEXIST' }]);
-    expect(await load(of(1))).toEqual({
-      ...{ kind: 'unavailable', detail: 'the folder of the module cannot be written' },
-      cause: 'ENOTDIR',
-    });
+    const detail = 'the folder of the module cannot be written';
+    expect(await load(of(1))).toEqual({ kind: 'unavailable', detail, cause: 'ENOTDIR' });
     expect(server.requests).toBe(0);
     await rm(join(folder, 'file'));
     await mkdir(join(folder, 'file'));

@@ -16,14 +16,11 @@ import { modules } from './support/testProxy.ts';
 const { version } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
 const connectionString = 'HostName=h.net;DeviceId=d;SharedAccessKey=a2V5';
 const configuration: Configuration = {
-  hub: { connectionString, webSockets: false },
-  network: {},
-  broker: { url: 'mqtt://h', username: 'u', password: 'secret' },
-  modules: [...modules],
+  ...{ hub: { connectionString, webSockets: false }, network: {} },
+  ...{ broker: { url: 'mqtt://h', username: 'u', password: 'secret' }, modules: [...modules] },
   files: { hosts: ['a.net'], atOnce: 4, loopbackHttp: false },
   limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
-  health: { host: '0.0.0.0', port: 8080 },
-  log: { level: 'info', pretty: false },
+  ...{ health: { host: '0.0.0.0', port: 8080 }, log: { level: 'info', pretty: false } },
 };
 const withHub = (text: string) => ({ ...configuration, hub: { connectionString: text, webSockets: false } });
 
@@ -82,14 +79,12 @@ describe('the network', () => {
   it('has a proxy in either letter case, or in a file', async () => {
     const file = join(folder, 'proxy');
     await writeFile(file, ' http://u:p@proxy:1 \n');
-    expect(proxyIn({})).toBe('');
-    expect(proxyIn({ HTTPS_PROXY: 'http://a' })).toBe('http://a');
+    expect([proxyIn({}), proxyIn({ HTTPS_PROXY: 'http://a' })]).toEqual(['', 'http://a']);
     expect(proxyIn({ HTTPS_PROXY: 'http://a', https_proxy: 'http://b' })).toBe('http://a');
     expect(proxyIn({ HTTPS_PROXY: '', https_proxy: 'http://b', HTTPS_PROXY_FILE: '' })).toBe('http://b');
     expect(proxyIn({ HTTPS_PROXY_FILE: file })).toBe('http://u:p@proxy:1');
-    expect(() => proxyIn({ HTTPS_PROXY_FILE: file, https_proxy: 'http://b' })).toThrow(
-      'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them',
-    );
+    const twoWays = 'HTTPS_PROXY and HTTPS_PROXY_FILE are two ways to give the same secret; remove one of them';
+    expect(() => proxyIn({ HTTPS_PROXY_FILE: file, https_proxy: 'http://b' })).toThrow(twoWays);
     await writeFile(file, '\n');
     expect(() => proxyIn({ HTTPS_PROXY_FILE: file })).toThrow(`HTTPS_PROXY_FILE: ${file} is empty: write the address`);
     expect(() => proxyIn({ HTTPS_PROXY_FILE: folder })).toThrow(`${folder} cannot be read (EISDIR)`);

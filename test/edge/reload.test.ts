@@ -80,8 +80,7 @@ describe('a changed configuration', () => {
     await take({ modules: [bus(), { ...camera(), identity: undefined, objectIds: [pressObject] }] });
     const after = edge.call({ method: 'fast' });
     (await second.next()).reply(2);
-    expect((await after).payload).toEqual({ status: 2 });
-    expect(subscriptions()).toEqual(all);
+    expect([(await after).payload, subscriptions()]).toEqual([{ status: 2 }, all]);
     request.reply(1);
     expect((await before).payload).toEqual({ status: 1 });
     await expect.poll(subscriptions).toEqual(['bus/out/+/+', 'camera/out/+/+']);

@@ -25,9 +25,7 @@ const folder = folderForAll('edge');
 let lines: Record<string, unknown>[];
 let subscribed: (readonly string[])[];
 let reconnected: string[];
-beforeEach(() => {
-  [lines, subscribed, reconnected] = [[], [], []];
-});
+beforeEach(() => ([lines, subscribed, reconnected] = [[], [], []]));
 const logged = (event: string) => lines.filter((line) => line['event'] === event);
 
 function start(resubscribe = async () => {}, configuration = first) {

@@ -31,10 +31,7 @@ describe('the files of the configuration', () => {
     await readConfiguration(path, stamps);
     const watching = watchConfiguration(
       { path, stamps, everyMs: 3_600_000 },
-      {
-        take: async (configuration) => void read.push(configuration),
-        refuse: (problems) => void refused.push(problems),
-      },
+      { take: async (all) => void read.push(all), refuse: (problems) => void refused.push(problems) },
     );
     onTestFinished(() => watching.close());
     return watching;
@@ -54,8 +51,7 @@ describe('the files of the configuration', () => {
     await look();
     await look();
     await look();
-    expect(found()).toEqual([1, 0]);
-    expect(read[0]?.limits.drainSeconds).toBe(22);
+    expect([found(), read[0]?.limits.drainSeconds]).toEqual([[1, 0], 22]);
   });
 
   it('are left alone while one is being written', async () => {

@@ -52,25 +52,20 @@ describe('the room of messages that wait', () => {
   });
 });
 
-describe('a partition that found no room', () => {
-  it.each<[what: string, act: (one: View) => void]>([
-    ['a message of another begins', (one) => one.give(1)],
-    [
-      'messages of another do not wait for the backend any more',
-      (one) => one.release({ messages: 1, bytes: 1 }, ['im']),
-    ],
-    ['another ends', (one) => one.close()],
-  ])('is told when %s, once, as those before it', (_, act) => {
-    const { told, views } = setUp(4);
-    const [one, ...others] = views;
-    fill(one, 1, ['im']);
-    for (const other of others.toReversed()) expect(other.hasRoom(1, ['im'])).toBe(false);
-    expect(told).toEqual([]);
-    act(one);
-    expect(told).toEqual([0, 3, 2, 1]);
-    one.close();
-    expect(told).toEqual([0, 3, 2, 1]);
-  });
+it.each<[what: string, act: (one: View) => void]>([
+  ['a message of another begins', (one) => one.give(1)],
+  ['messages of another do not wait for the backend any more', (one) => one.release({ messages: 1, bytes: 1 }, ['im'])],
+  ['another ends', (one) => one.close()],
+])('a partition that found no room is told when %s, once, as those before it', (_, act) => {
+  const { told, views } = setUp(4);
+  const [one, ...others] = views;
+  fill(one, 1, ['im']);
+  for (const other of others.toReversed()) expect(other.hasRoom(1, ['im'])).toBe(false);
+  expect(told).toEqual([]);
+  act(one);
+  expect(told).toEqual([0, 3, 2, 1]);
+  one.close();
+  expect(told).toEqual([0, 3, 2, 1]);
 });
 
 it('nothing of a partition waits after its end, whatever is still told of it', () => {

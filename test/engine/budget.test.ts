@@ -13,8 +13,7 @@ function within(limits: Parameters<typeof createBudget>[0]) {
 
 it('messages are admitted at once while there is room, and then in order of arrival', async () => {
   const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
-  expect(budget.all.take(10)).toBeUndefined();
-  expect(budget.all.take(10)).toBeUndefined();
+  expect([budget.all.take(10), budget.all.take(10)]).toEqual([undefined, undefined]);
   const admitted: string[] = [];
   void budget.all.take(1)?.then(() => admitted.push('third'));
   void budget.all.take(1)?.then(() => admitted.push('fourth'));
@@ -25,8 +24,7 @@ it('messages are admitted at once while there is room, and then in order of arri
   expect(admitted).toEqual(['third']);
   budget.all.give(10);
   await settle();
-  expect(admitted).toEqual(['third', 'fourth']);
-  expect(budget.inFlight()).toEqual({ messages: 2, bytes: 2 });
+  expect([admitted, budget.inFlight()]).toEqual([['third', 'fourth'], { messages: 2, bytes: 2 }]);
 });
 
 it('bytes are counted as well as messages', async () => {
@@ -36,14 +34,11 @@ it('bytes are counted as well as messages', async () => {
   expect(waiting).toBeInstanceOf(Promise);
   budget.all.give(60);
   await waiting;
-  expect(budget.inFlight()).toEqual({ messages: 1, bytes: 60 });
-  expect(budget.all.take(40)).toBeUndefined();
+  expect([budget.inFlight(), budget.all.take(40)]).toEqual([{ messages: 1, bytes: 60 }, undefined]);
 });
 
-it('one message larger than the whole budget is admitted when no other is in progress', () => {
-  const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.all.take(500)).toBeUndefined();
-});
+it('one message larger than the whole budget is admitted when no other is in progress', () =>
+  expect(createBudget({ maxMessages: 10, maxBytes: 100 }).all.take(500)).toBeUndefined());
 
 it('the unused part of a reservation is available to the next messages', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
@@ -60,8 +55,7 @@ it('the unused part of a reservation is released in the overall budget as well, 
   expect(one.all.take(100)).toBeUndefined();
   const waiting = other.all.take(50);
   one.all.shrink(90);
-  expect(await waiting).toBe(true);
-  expect([one, other, overall].map((budget) => budget.inFlight().bytes)).toEqual([10, 50, 60]);
+  expect([await waiting, [one, other, overall].map((budget) => budget.inFlight().bytes)]).toEqual([true, [10, 50, 60]]);
   one.all.give(10);
   other.all.give(50);
   expect([one, other, overall].map((budget) => budget.inFlight())).toEqual([none, none, none]);
@@ -73,13 +67,9 @@ describe('messages that wait for room', () => {
     const signal = new AbortController();
     expect(one.all.take(1)).toBeUndefined();
     const inOwnLine = one.all.take(1, signal.signal);
-    const inOverallLine = other.all.take(1, signal.signal);
+    const inOverall = other.all.take(1, signal.signal);
     signal.abort();
-    expect(await Promise.all([inOwnLine, inOverallLine, one.all.take(1, signal.signal)])).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect(await Promise.all([inOwnLine, inOverall, one.all.take(1, signal.signal)])).toEqual([false, false, false]);
     expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
     one.all.give(1);
     expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);
@@ -118,8 +108,7 @@ describe('messages that wait for room', () => {
     const waiting = [1, 2, 3].map(() => budget.all.take(1, signal.signal));
     expect(getEventListeners(signal.signal, 'abort')).toHaveLength(1);
     signal.abort();
-    expect(await Promise.all(waiting)).toEqual([false, false, false]);
-    expect(budget.inFlight().messages).toBe(1);
+    expect([await Promise.all(waiting), budget.inFlight().messages]).toEqual([[false, false, false], 1]);
   });
 
   it('keep their room if they are admitted at the moment in which they would leave', async () => {
@@ -176,8 +165,7 @@ describe('large messages', () => {
     const waiting = takenBy(budget, large);
     const after = takenBy(budget, 8);
     await settle();
-    expect([waiting.isTaken, after.isTaken]).toEqual([false, false]);
-    expect(budget.of(8).hasRoom(8)).toBe(false);
+    expect([waiting.isTaken, after.isTaken, budget.of(8).hasRoom(8)]).toEqual([false, false, false]);
     budget.of(large - 2).give(large - 2);
     await settle();
     expect([waiting.isTaken, after.isTaken]).toEqual([true, false]);

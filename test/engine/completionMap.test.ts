@@ -35,7 +35,7 @@ describe('the completion map', () => {
     expect(encodeCompletion(7, [], { position: 3, bits: Uint8Array.of(0b1111) })).toBe('');
   });
 
-  it('has exactly the finished sequence numbers', () => {
+  it('has exactly the finished sequence numbers', () =>
     fc.assert(
       fc.property(somePosition, somePairs, (position, pairs) => {
         const runs = runsOf(position, pairs);
@@ -44,10 +44,9 @@ describe('the completion map', () => {
         expect(asked.map(isFound)).toEqual(asked.map(isIn(runs)));
       }),
       { numRuns: 1000 },
-    );
-  });
+    ));
 
-  it('includes an earlier map above its own position', () => {
+  it('includes an earlier map above its own position', () =>
     fc.assert(
       fc.property(somePosition, somePairs, somePairs, fc.nat(3_000), (position, earlier, pairs, moved) => {
         const before = runsOf(position, earlier);
@@ -59,19 +58,13 @@ describe('the completion map', () => {
         expect(asked.map(isFound)).toEqual(asked.map((at) => at > position + moved && isExpected(at)));
       }),
       { numRuns: 1000 },
-    );
-  });
+    ));
 
   it('covers 8 million sequence numbers above the position, and no more', () => {
     const reach = 8 * 1024 * 1024;
     const isFound = readMap(5, encodeCompletion(5, [one(7), { first: 5 + reach - 100, last: 5 + reach + 100 }]));
-    expect([7, 5 + reach - 101, 5 + reach - 100, 5 + reach, 5 + reach + 1].map(isFound)).toEqual([
-      true,
-      false,
-      true,
-      true,
-      false,
-    ]);
+    const expected = [true, false, true, true, false];
+    expect([7, 5 + reach - 101, 5 + reach - 100, 5 + reach, 5 + reach + 1].map(isFound)).toEqual(expected);
   });
 
   it('is valid for its own position only', () => {

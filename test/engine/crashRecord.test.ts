@@ -9,15 +9,10 @@ import {
 
 const one: Suspicion = { isInWork: false, ends: 0 };
 const suspects = (of: Readonly<Record<number, Partial<Suspicion>>>) => ({
-  suspects: new Map(
-    Object.entries(of).map(([sequenceNumber, known]) => [Number(sequenceNumber), { ...one, ...known }]),
-  ),
+  suspects: new Map(Object.entries(of).map(([number, known]) => [Number(number), { ...one, ...known }])),
 });
 const recordOf = (ends: number, upTo: number, more: Partial<CrashRecord> = {}): CrashRecord => ({
-  ends,
-  upTo,
-  alone: undefined,
-  suspects: new Map(),
+  ...{ ends, upTo, alone: undefined, suspects: new Map() },
   ...more,
 });
 
@@ -35,25 +30,14 @@ describe('a crash record', () => {
     expect(decodeCrashRecord(text)).toEqual(record);
   });
 
-  it('of 1.0 is read without what it says about slow ones, and those that are cleared', () => {
+  it('of 1.0 is read without what it says about slow ones, and those that are cleared', () =>
     expect(decodeCrashRecord('2 4 42 - h~,1+~:3,2.,1+.')).toEqual(
       recordOf(4, 42, suspects({ 17: {}, 18: { isInWork: true, ends: 3 } })),
-    );
-  });
+    ));
 
   it.each([
-    undefined,
-    '',
-    '2',
-    '1 1 42 - -',
-    '2 x 42 - -',
-    '2 1 42 - 17,',
-    '2 1 42 - 17:',
-    '2 1 42 - 17~+',
-    '2 1 42 - 17~.',
-    '2 1 42 - ,17',
-    `2 1 42 - ${'z'.repeat(12)}`,
-    `2 1 42 - 1${',1'.repeat(4_000)}`,
+    ...[undefined, '', '2', '1 1 42 - -', '2 x 42 - -', '2 1 42 - 17,', '2 1 42 - 17:', '2 1 42 - 17~+'],
+    ...['2 1 42 - 17~.', '2 1 42 - ,17', `2 1 42 - ${'z'.repeat(12)}`, `2 1 42 - 1${',1'.repeat(4_000)}`],
     '2 1 42 - - ',
   ])('is invalid as %j', (text) => expect(decodeCrashRecord(text)).toBeUndefined());
 
@@ -84,24 +68,9 @@ describe('the crash record at the start of a session', () => {
     ['no value after a clean start', undefined, { position: 10, ...clean }, undefined],
     ['the first unclean shutdown', undefined, { position: 10, ...unclean }, recordOf(1, 50)],
     ['no value when no message is unfinished', recordOf(1, 40), { position: 50, ...unclean }, undefined],
-    [
-      'the second shutdown, with the hub’s newest event since',
-      recordOf(1, 40),
-      { position: 10, ...unclean },
-      recordOf(2, 50),
-    ],
-    [
-      'one more shutdown although the position has moved a little',
-      recordOf(4, 40),
-      { position: 39, ...unclean },
-      recordOf(5, 50),
-    ],
-    [
-      'a first shutdown when all messages of the previous one are done',
-      recordOf(4, 40),
-      { position: 40, ...unclean },
-      recordOf(1, 50),
-    ],
+    ['the second shutdown, with the newest event', recordOf(1, 40), { position: 10, ...unclean }, recordOf(2, 50)],
+    ['one more shutdown although the position moved', recordOf(4, 40), { position: 39, ...unclean }, recordOf(5, 50)],
+    ['a first shutdown when all before it is done', recordOf(4, 40), { position: 40, ...unclean }, recordOf(1, 50)],
     [
       'the messages in progress at the shutdown, and one more shutdown for one in an isolated run; waiting ones are cleared',
       recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true, ends: 1 }, 25: {}, 26: { ends: 1 } }) }),
@@ -123,12 +92,7 @@ describe('the crash record at the start of a session', () => {
       { position: 20, ...unclean },
       recordOf(3, 50, suspects({ 25: {} })),
     ],
-    [
-      'the same value as before when the partition was released',
-      recordOf(2, 40),
-      { position: 10, ...clean },
-      recordOf(2, 40),
-    ],
+    ['the same value when the partition was released', recordOf(2, 40), { position: 10, ...clean }, recordOf(2, 40)],
     [
       'no message in progress when the partition was released or kept',
       recordOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true }, 25: { ends: 1 } }) }),
@@ -159,12 +123,7 @@ describe('the crash record at the start of a session', () => {
       { position: 10, ...clean },
       recordOf(9, 50),
     ],
-    [
-      'no value when all messages are done and a damaged record continues',
-      recordOf(9, 90),
-      { position: 50, ...clean },
-      undefined,
-    ],
+    ['no value when all is done and a bad record continues', recordOf(9, 90), { position: 50, ...clean }, undefined],
     ['no value of earlier messages', recordOf(2, 40), { position: 40, ...clean }, undefined],
   ])('has %s', (_rule, before, at, after) => expect(crashRecordAtOpening(before, at)).toEqual(after));
 

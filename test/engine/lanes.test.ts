@@ -35,10 +35,7 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
   const backlog = shared.ofPartition(() => {});
   const draining = new AbortController();
   const lanes = createLanes<Given>({
-    budget,
-    backlog,
-    draining: draining.signal,
-    quarantine,
+    ...{ budget, backlog, draining: draining.signal, quarantine },
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -51,11 +48,7 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
     return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, waitingBytes: 7, dependencies };
   };
   return {
-    lanes,
-    log,
-    budget,
-    shared,
-    draining,
+    ...{ lanes, log, budget, shared, draining },
     add: (name: string, dependencies = nothing) => lanes.add(name[0] as string, message(name, dependencies)),
     async end(name: string) {
       ends.get(name)?.();
@@ -319,9 +312,8 @@ it('the order of every device is kept in any interleaving (200 random sequences)
             budget.all.give(cost);
           },
         });
-        for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
+        for (const [sequenceNumber, [device, ticks]] of messages.entries())
           lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, dependencies: nothing });
-        }
         while (devices.some((device) => lanes.length(device) > 0)) await settle();
         for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
         expect([...seen.values()].flat()).toHaveLength(messages.length);

@@ -47,8 +47,7 @@ describe('a partition', () => {
     const { partition, started, end } = await partitionWith('a1 b2');
     await partition.admit(events('a1 b2 c3'));
     await end(1);
-    expect(started).toEqual([1, 2, 3]);
-    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
+    expect([started, partition.position()]).toEqual([[1, 2, 3], { sequenceNumber: 3, offset: '3000' }]);
   });
 
   it('marks messages that another instance may have handled before the takeover', async () => {
@@ -172,23 +171,19 @@ describe('a partition', () => {
     expect(age()).toBeUndefined();
   });
 
-  it.each([-3_600_000, 3_600_000])(
-    'knows the age of unfinished messages by a clock that is changed by %i ms',
-    async (stepMs) => {
-      const { partition } = partitionByHand();
-      const event = events('a1').map((one) => ({ ...one, enqueuedTimeUtc: new Date(Date.now() - 400) }));
-      await partition.admit(event);
-      vi.setSystemTime(Date.now() + stepMs);
-      await vi.advanceTimersByTimeAsync(1_000);
-      expect(Math.round(performance.now() - (partition.contents().undoneSince ?? 0))).toBe(1_400);
-    },
-  );
+  it.each([-3_600_000, 3_600_000])('knows the age of messages by a clock that changes by %i ms', async (stepMs) => {
+    const { partition } = partitionByHand();
+    const event = events('a1').map((one) => ({ ...one, enqueuedTimeUtc: new Date(Date.now() - 400) }));
+    await partition.admit(event);
+    vi.setSystemTime(Date.now() + stepMs);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(Math.round(performance.now() - (partition.contents().undoneSince ?? 0))).toBe(1_400);
+  });
 
   it('never checkpoints a message that was not handled to its end', async () => {
     const { partition, checkpoints, end } = await partitionWith('t1 a2 t3');
     await end(2, false);
-    expect(await partition.drain(0)).toBe(1);
-    expect(positions(checkpoints)).toEqual([1]);
+    expect([await partition.drain(0), positions(checkpoints)]).toEqual([1, [1]]);
   });
 });
 
@@ -291,4 +286,57 @@ it('subscriptions that overlap deliver each event once, even if the first still 
   await vi.advanceTimersByTimeAsync(0);
   for (const one of [1, 2, 3]) await end(one);
   expect(started).toEqual([1, 2, 3]);
+});
+
+describe('a fault of the service', () => {
+  // Trap 9: whatever leaves the handler of the hub client stops the partition or skips the batch.
+  it('with one event does not stop the partition: the event is skipped', async () => {
+    const { partition, started, checkpoints, failures, end } = partitionByHand({
+      receivedMessageOf(event) {
+        if (event.sequenceNumber === 2) throw new Error('cannot be looked at');
+        return receivedMessageOf(event);
+      },
+    });
+    await partition.admit(events('a1 b2 c3'));
+    await end(1);
+    await end(3);
+    await partition.drain(0);
+    expect([started, failures, positions(checkpoints)]).toEqual([[1, 3], ['event passed over'], [3]]);
+  });
+
+  function failing<T>({ sequenceNumber }: HubEvent, otherwise: T): T {
+    if (sequenceNumber === 2) throw new Error('cannot be looked at');
+    return otherwise;
+  }
+  it.each<[string, Parameters<typeof partitionByHand>[0], Partial<HubEvent>]>([
+    ['whose time the hub has not stamped', {}, { enqueuedTimeUtc: undefined as never }],
+    ['whose cost cannot be told', { costOf: (event) => failing(event, 1) }, {}],
+    ['whose backends cannot be told', { dependenciesOf: ({ event }) => failing(event, undefined) }, {}],
+    ['that cannot be followed', { publisherOf: ({ event }) => failing(event, undefined) }, {}],
+  ])('with an event %s stops neither its batch nor those after it: the event is skipped', async (_, given, odd) => {
+    const { partition, started, checkpoints, failures, budget, end } = partitionByHand(given);
+    const [first, second, third, fourth] = events('a1 b2 c3 d4');
+    await partition.admit([first, { ...second, ...odd }, third] as HubEvent[]);
+    await partition.admit([fourth as HubEvent]);
+    for (const one of [1, 3, 4]) await end(one);
+    expect(await partition.drain(0)).toBe(0);
+    expect([started, failures, positions(checkpoints)]).toEqual([[1, 3, 4], ['event passed over'], [4]]);
+    expect(budget.inFlight().messages).toBe(0);
+  });
+
+  it('with one message does not stop its device, the partition or the process', async () => {
+    const started: number[] = [];
+    const { partition, checkpoints, failures, budget } = partitionByHand({
+      async dispatch({ event }) {
+        started.push(event.sequenceNumber);
+        if (event.sequenceNumber === 1) throw new Error('a fault of the service');
+        return true;
+      },
+    });
+    await partition.admit(events('a1 a2 b3'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started.toSorted(), failures]).toEqual([[1, 2, 3], ['message given up']]);
+    await partition.drain(0);
+    expect([positions(checkpoints), budget.inFlight()]).toEqual([[3], { messages: 0, bytes: 0 }]);
+  });
 });

@@ -80,9 +80,7 @@ describe('the end of a partition', () => {
     const draining = partition.drain(25_000);
     await end(1);
     await end(3);
-    expect(await draining).toBe(1);
-    expect(started).toEqual([1, 3]);
-    expect(positions(checkpoints)).toEqual([1]);
+    expect([await draining, started, positions(checkpoints)]).toEqual([1, [1, 3], [1]]);
     expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
   });
 
@@ -164,8 +162,7 @@ describe('the end of a partition', () => {
     const { partition, checkpoints } = await partitionWith('t1 a2 b3');
     const draining = partition.drain(25_000);
     await vi.advanceTimersByTimeAsync(26_000);
-    expect(await draining).toBe(2);
-    expect(positions(checkpoints)).toEqual([1]);
+    expect([await draining, positions(checkpoints)]).toEqual([2, [1]]);
   });
 
   it('releases messages that wait for room', async () => {

@@ -32,9 +32,7 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
   const meter = createMeter();
   let last: CrashRecord | undefined;
   let isStoreOut = false;
-  const suspects = new Map(
-    Object.entries(blamed).map(([sequenceNumber, one]) => [Number(sequenceNumber), { ...unsuspected, ...one }]),
-  );
+  const suspects = new Map(Object.entries(blamed).map(([number, one]) => [Number(number), { ...unsuspected, ...one }]));
   const quarantine = createQuarantine({
     crashRecord: encodeCrashRecord({ ends, upTo: 100, alone: undefined, suspects }),
     async recordCrashState(next) {
@@ -43,11 +41,8 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
       seen.push(inWords(next));
       return true;
     },
-    draining: draining.signal,
-    turnstile,
-    mostSuspects,
-    log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
-    meter,
+    ...{ draining: draining.signal, turnstile, mostSuspects },
+    ...{ log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }), meter },
   });
   if (quarantine === undefined) throw new Error('no quarantine');
 
@@ -61,9 +56,8 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
     begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
     /** The first messages of as many devices, which come at once. */
     async come(...sequenceNumbers: number[]) {
-      for (const one of sequenceNumbers) {
+      for (const one of sequenceNumbers)
         void quarantine.turnOf(`d${one}`, one).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
-      }
       await pass(0);
     },
     async end(...sequenceNumbers: number[]) {
@@ -81,11 +75,15 @@ function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTur
 }
 
 const inWords = ({ alone, suspects }: CrashRecord) => {
-  const inWork = [...suspects]
-    .filter(([, { isInWork }]) => isInWork)
-    .map(([one]) => (one === alone ? `${one} alone` : one));
+  const inWork = [...suspects].filter(([, { isInWork }]) => isInWork).map(([n]) => (n === alone ? `${n} alone` : n));
   return `record ${inWork.join(' ') || 'nobody'}`;
 };
+
+/** Quarantines of two partitions of a process. */
+function setUpTwo(other: Given = {}) {
+  const turnstile = createTurnstile();
+  return [setUp({ turnstile }), setUp({ turnstile, ...other })] as const;
+}
 
 describe('a suspect', () => {
   it('is the first message of a device that is not newer than the last unclean shutdown', async () => {
@@ -173,15 +171,9 @@ describe('batches', () => {
   it('are quarters of the blamed suspects, and then all others', async () => {
     const { begun, come, end } = setUp({ blamed });
     await come(10, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-    for (const batch of [
-      [1, 2],
-      [3, 4],
-      [5, 6],
-      [7, 8],
-      [10, 9],
-    ]) {
-      expect(begun().slice(-2)).toEqual(batch);
-      await end(...batch);
+    for (const batch of ['1 2', '3 4', '5 6', '7 8', '10 9']) {
+      expect(begun().slice(-2).join(' ')).toBe(batch);
+      await end(...batch.split(' ').map(Number));
     }
   });
 
@@ -198,19 +190,15 @@ describe('batches', () => {
     [6, 1_000],
     [8, 4_000],
     [50, 128_000],
-  ])(
-    'wait after %i unclean shutdowns up to %i ms for the one before, and the last one is recorded',
-    async (ends, ms) => {
-      const { begun, last, come } = setUp({ ends, blamed });
-      await come(1, 2, 3, 4);
-      await pass(ms - 1);
-      expect(begun()).toEqual([1, 2]);
-      await pass(1);
-      expect(begun()).toEqual([1, 2, 3, 4]);
-      const inWork = [...(last()?.suspects ?? [])].filter(([, { isInWork }]) => isInWork).map(([one]) => one);
-      expect(inWork).toEqual([3, 4]);
-    },
-  );
+  ])('wait after %i unclean shutdowns up to %i ms for the one before; the last is recorded', async (ends, ms) => {
+    const { begun, last, come } = setUp({ ends, blamed });
+    await come(1, 2, 3, 4);
+    await pass(ms - 1);
+    expect(begun()).toEqual([1, 2]);
+    await pass(1);
+    expect(begun()).toEqual([1, 2, 3, 4]);
+    expect([...(last()?.suspects ?? [])].filter(([, { isInWork }]) => isInWork).map(([one]) => one)).toEqual([3, 4]);
+  });
 
   it('say that an earlier one is in work when the later ones have ended', async () => {
     const { seen, come, end } = setUp({ blamed });
@@ -228,8 +216,7 @@ describe('batches', () => {
   });
 
   it('of several partitions begin one after the other, and only the last one of them that is in work is recorded', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 2);
     await other.come(3, 4);
     expect(other.seen).toEqual([]);
@@ -241,11 +228,8 @@ describe('batches', () => {
 
   it('of several partitions begin with one that is to be alone, then with those that are blamed', async () => {
     const turnstile = createTurnstile();
-    const [last, second, first] = [
-      setUp({ turnstile }),
-      setUp({ turnstile, blamed: { 2: {}, 3: {} } }),
-      setUp({ turnstile, blamed: { 4: {} } }),
-    ] as const;
+    const [last, second] = [setUp({ turnstile }), setUp({ turnstile, blamed: { 2: {}, 3: {} } })] as const;
+    const first = setUp({ turnstile, blamed: { 4: {} } });
     await Promise.all([last.come(1), second.come(2), first.come(4)]);
     expect([last, second, first].map(({ begun }) => begun())).toEqual([[], [], [4]]);
     await pass(patienceMs);
@@ -253,8 +237,7 @@ describe('batches', () => {
   });
 
   it('go on while one that is to be alone waits for those in work', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile, blamed: { 4: {} } })];
+    const [one, other] = setUpTwo({ blamed: { 4: {} } });
     await one.come(1);
     await other.come(4, 5);
     await pass(patienceMs);
@@ -271,19 +254,12 @@ describe('a suspect that is alone in work', () => {
     await come(1, 2, 3);
     await end(1);
     await end(2);
-    expect(seen.filter((what) => /alone|begin/.test(what))).toEqual([
-      'record 1 alone',
-      'begin 1',
-      'record 2 alone',
-      'begin 2',
-      'record 3 alone',
-      'begin 3',
-    ]);
+    const expected = ['record 1 alone', 'begin 1', 'record 2 alone', 'begin 2', 'record 3 alone', 'begin 3'];
+    expect(seen.filter((what) => /alone|begin/.test(what))).toEqual(expected);
   });
 
   it('is the last one of the process that is left, as soon as the store has it', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 2);
     await other.come(3, 4);
     await pass(patienceMs);
@@ -293,8 +269,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('is none beside which another one of the process begins: that waits for its time, and for the record', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1);
     expect(one.seen).toEqual(['record 1 alone', 'begin 1']);
     await other.come(2);
@@ -307,8 +282,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('gives way at once when it has ended, even if the store fails', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1);
     await other.come(2);
     one.store(true);
@@ -317,8 +291,7 @@ describe('a suspect that is alone in work', () => {
   });
 
   it('is alone also beside those of a partition that was closed', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     await one.come(1, 3);
     await one.close();
     await other.come(2);
@@ -353,8 +326,7 @@ describe('a partition that closes', () => {
   });
 
   it('begins no later suspect, and does not delay others when its store fails', async () => {
-    const turnstile = createTurnstile();
-    const [one, other] = [setUp({ turnstile }), setUp({ turnstile })];
+    const [one, other] = setUpTwo();
     one.store(true);
     await one.come(1);
     await one.close();

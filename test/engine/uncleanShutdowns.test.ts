@@ -38,14 +38,8 @@ function setUp() {
     standIns.set(name, () => hub.client(life));
     const consumer = createConsumer({
       ...usualReading,
-      access: name,
-      batchSize: 3,
-      prefetch: 10,
-      silentMs: 4_000,
-      roundMs: 100,
-      answerMs: 250,
-      drainMs: 200,
-      balance: { expiryMs: 500, forceMs: 700 },
+      ...{ access: name, batchSize: 3, prefetch: 10, silentMs: 4_000, roundMs: 100, answerMs: 250 },
+      ...{ drainMs: 200, balance: { expiryMs: 500, forceMs: 700 } },
       store: storeThrough({ ...store, ...through, writeCheckpoint }, life.step),
       partition: () => ({
         ...usualOpened(6),
@@ -106,9 +100,7 @@ describe('a partition', () => {
     await pass(500);
     life.kill();
     let isOut = true;
-    start(undefined, {
-      progress: (partition) => (isOut ? Promise.reject(new Error('out')) : store.progress(partition)),
-    });
+    start(undefined, { progress: (one) => (isOut ? Promise.reject(new Error('out')) : store.progress(one)) });
     await pass(1_500);
     expect(written).toEqual([]);
     isOut = false;

@@ -32,11 +32,7 @@ const turnOfTheLoop = setImmediate;
 /** All that can happen without time has happened. */
 const settle = () => new Promise<void>((resolve) => turnOfTheLoop(resolve));
 
-interface Sent {
-  readonly event: HubEvent;
-  readonly device: string;
-  readonly needs: readonly Backend[];
-}
+type Sent = { readonly event: HubEvent; readonly device: string; readonly needs: readonly Backend[] };
 type Sending = { readonly device: string; readonly needs: readonly Backend[]; readonly bytes: number };
 
 type Step =
@@ -244,8 +240,7 @@ function setUp(suspects: readonly number[]) {
     session.isOpen = false;
     if (how === 'revoke') session.partition.revoke();
     else {
-      const left = await session.partition.drain(how === 'drain' ? 0 : 1e6);
-      expect(left).toBe(taken - session.handled.size);
+      expect(await session.partition.drain(how === 'drain' ? 0 : 1e6)).toBe(taken - session.handled.size);
     }
     sessions[index] = open(index);
     if (how !== 'revoke') for (const one of session.handled) expect(sessions[index]?.wasDone(one)).toBe(true);
@@ -338,8 +333,7 @@ it(
             await settle();
             expect(world.faults()).toEqual([]);
           }
-          expect(world.isDone()).toBe(true);
-          expect([world.backlog.taken(), world.overall.inFlight()]).toEqual([none, none]);
+          expect([world.isDone(), world.backlog.taken(), world.overall.inFlight()]).toEqual([true, none, none]);
           expect(await world.closeAll()).toEqual([0, 0]);
         },
       ),

@@ -114,19 +114,11 @@ describe('a session', () => {
   const closed = ['closes', 'revoked', 'checkpoint'];
   const drained = [...closed, 'gaps'];
   const released = 'partition released: {"partition":"0","unfinished":0}';
+  const givenBack = [...drained, 'gives back 7', 'ended: released', released, 'gone'];
+  const gone = ['revoked', 'closes', 'gaps', 'gone'];
   it.each<[string, Step[], string[], 'draining' | 'revoked']>([
-    [
-      'that is released drains first',
-      ['release', 'closed', 'owner answers'],
-      [...drained, 'gives back 7', 'ended: released', released, 'gone'],
-      'draining',
-    ],
-    [
-      'drains once, however often it is released',
-      ['release', 'release', 'closed', 'release', 'owner answers'],
-      [...drained, 'gives back 7', 'ended: released', released, 'gone'],
-      'draining',
-    ],
+    ['that is released drains first', ['release', 'closed', 'owner answers'], givenBack, 'draining'],
+    ['drains once', ['release', 'release', 'closed', 'release', 'owner answers'], givenBack, 'draining'],
     [
       'that cannot drain is not released',
       ['release', 'drain fails'],
@@ -139,24 +131,9 @@ describe('a session', () => {
       [...drained, 'gives back 7', 'ended: not_released', 'a partition was not released: disk full', 'gone'],
       'draining',
     ],
-    [
-      'that is revoked closes, and writes no checkpoint',
-      ['lost', 'closed'],
-      ['ended: lost', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
-    [
-      'is revoked once',
-      ['refused', 'lost', 'closed', 'lost'],
-      ['ended: refused', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
-    [
-      'that is revoked does not drain',
-      ['lost', 'release', 'closed'],
-      ['ended: lost', 'revoked', 'closes', 'gaps', 'gone'],
-      'revoked',
-    ],
+    ['that is revoked closes, and writes no checkpoint', ['lost', 'closed'], ['ended: lost', ...gone], 'revoked'],
+    ['is revoked once', ['refused', 'lost', 'closed', 'lost'], ['ended: refused', ...gone], 'revoked'],
+    ['that is revoked does not drain', ['lost', 'release', 'closed'], ['ended: lost', ...gone], 'revoked'],
     [
       'that is revoked while it drains ends once, as lost, and is no more when its drain ends',
       ['release', 'lost', 'lost', 'closed', 'owner answers'],
@@ -211,15 +188,12 @@ it.each([
   ['that of the reader before, when nothing has come', createRedeliveryHorizon(7), undefined, 7],
   ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
   ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
-])(
-  'the newest message that may have begun, at the end of a session, is %s',
-  async (_, redeliveryHorizon, text, begun) => {
-    const { session, observation, give } = begin({ redeliveryHorizon });
-    if (text !== undefined) await give(text);
-    await session.release();
-    expect(observation).toContain(`gives back ${begun}`);
-  },
-);
+])('the newest message that a session may have begun is %s', async (_, redeliveryHorizon, text, begun) => {
+  const { session, observation, give } = begin({ redeliveryHorizon });
+  if (text !== undefined) await give(text);
+  await session.release();
+  expect(observation).toContain(`gives back ${begun}`);
+});
 
 const ends: [how: string, end: (session: PartitionSession) => Promise<void>][] = [
   ['drain', (session) => session.release()],

@@ -7,13 +7,7 @@ import type { Lease } from '../../src/stores/checkpointStore.ts';
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
 const owned = (partition: string, owner: string, more: Partial<Lease> = {}): Lease => ({
-  partition,
-  owner,
-  epoch: 1,
-  wantedBy: '',
-  wantedSince: 0,
-  renewedAt: 100_000,
-  etag: 'e',
+  ...{ partition, owner, epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 100_000, etag: 'e' },
   ...more,
 });
 /** Each letter owns the next partition; a dash is nobody. */
@@ -59,14 +53,10 @@ describe('sharing partitions', () => {
 
   it('a request for more than the share of an instance is withdrawn when others have come (D412)', () => {
     const byB = { wantedBy: 'b', wantedSince: 99_000 };
-    const [claimedByD, ofC, ofB] = [
-      owned('1', 'a', { wantedBy: 'd', wantedSince: 99_000 }),
-      owned('2', 'c'),
-      owned('3', 'b'),
-    ];
+    const [byD, ofC, ofB] = [owned('1', 'a', { wantedBy: 'd', wantedSince: 99_000 }), owned('2', 'c'), owned('3', 'b')];
     const withdrawn = (first: Lease, ...others: Lease[]) => names(at('b', [first, ...others]).withdraw);
-    expect(withdrawn(owned('0', 'a', byB), claimedByD, ofC, ofB)).toEqual(['0']);
-    expect(withdrawn(owned('0', '', byB), claimedByD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', 'a', byB), byD, ofC, ofB)).toEqual(['0']);
+    expect(withdrawn(owned('0', '', byB), byD, ofC, ofB)).toEqual(['0']);
     expect(withdrawn(owned('0', 'a', byB), owned('1', 'a'), owned('2', 'a'), owned('3', 'a'))).toEqual([]);
     expect(withdrawn(owned('0', '', byB), owned('1', 'a'), ofC, owned('3', 'a'))).toEqual([]);
   });

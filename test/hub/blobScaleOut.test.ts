@@ -17,21 +17,14 @@ const begin = consumersForEach();
 /** Each instance has a client of its own, as processes have. */
 const openStore = () =>
   createBlobStore({
-    account: storage.connectionString,
-    container: 'checkpoints',
-    namespace: 'localhost',
-    hub: 'sandbox',
+    ...{ account: storage.connectionString, container: 'checkpoints', namespace: 'localhost', hub: 'sandbox' },
     consumerGroup: 'shared',
   });
 
 function enter(handled: string[]): Consumer {
   return begin({
-    access: hub.eventsConnectionString,
-    consumerGroup: 'shared',
-    drainMs: 2_000,
-    roundMs: 150,
-    balance: { expiryMs: 10_000, forceMs: 20_000 },
-    store: openStore(),
+    ...{ access: hub.eventsConnectionString, consumerGroup: 'shared', drainMs: 2_000, roundMs: 150 },
+    ...{ balance: { expiryMs: 10_000, forceMs: 20_000 }, store: openStore() },
     partition: () => ({
       ...usualOpened(),
       receivedMessageOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),

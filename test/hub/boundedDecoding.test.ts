@@ -114,13 +114,8 @@ it('an event has no position when its annotations cannot be decoded', async () =
 });
 
 it('a property has its exact value, a time as text (R4)', async () => {
-  const properties = map(
-    name,
-    bytes(0x81, 0, 0x20, 0, 0, 0, 0, 0, 1),
-    bytes(0xa1, 1, 0x74),
-    bytes(0x83, ...Array(8).fill(0)),
-  );
-  await sendBetween((place) => [beginning(place, 'd1'), section('applicationProperties', properties)]);
+  const bag = map(name, bytes(0x81, 0, 0x20, 0, 0, 0, 0, 0, 1), bytes(0xa1, 1, 0x74), bytes(0x83, ...Array(8).fill(0)));
+  await sendBetween((place) => [beginning(place, 'd1'), section('applicationProperties', bag)]);
   expect(seen[1]?.properties).toEqual({ n: '9007199254740993', t: '1970-01-01T00:00:00.000Z' });
 });
 

@@ -1,15 +1,18 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { startHub } from 'iot-hub-emulator';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
-import type { Consumer } from '../../src/hub/reading/consumer.ts';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createFileStore, createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal, soon } from '../support/waiting.ts';
-import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
+import { consumersForEach, textOf, usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
@@ -30,13 +33,8 @@ function read(
   repeats: string[] = [],
 ) {
   consumer = begin({
-    access: hub.eventsConnectionString,
-    consumerGroup,
-    prefetch,
-    drainMs: 2_000,
-    roundMs: 200,
-    balance: { expiryMs: 2_000, forceMs: 4_000 },
-    store,
+    ...{ access: hub.eventsConnectionString, consumerGroup, prefetch, drainMs: 2_000, roundMs: 200 },
+    ...{ balance: { expiryMs: 2_000, forceMs: 4_000 }, store },
     partition: () => ({
       ...usualOpened(maxMessages),
       receivedMessageOf(event, redelivered) {
@@ -214,4 +212,74 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => started).toContain('backlog 199');
     await expect.poll(() => consumer?.waiting()).toEqual({ messages: 0, partitions: [] });
   });
+});
+
+/** A way to this port on which connections can stay open and carry nothing. */
+async function wayTo(port: number) {
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const server = createServer((from) => {
+    const to = connect(port, '127.0.0.1');
+    for (const [socket, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy()).on('close', () => other.destroy());
+      socket.pipe(other);
+      if (isFrozen) socket.pause();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze(frozen: boolean) {
+      isFrozen = frozen;
+      for (const socket of sockets) frozen ? socket.pause() : socket.resume();
+    },
+  };
+}
+
+it('a hub that becomes silent on open connections is reported, and so is the end of the silence', async () => {
+  const hub = await startHub({ partitions: 1 });
+  const [, port] = /:(\d+)/.exec(hub.eventsConnectionString) ?? [];
+  const way = await wayTo(Number(port));
+  const seen: number[] = [];
+  const consumer = createConsumer({
+    ...usualReading,
+    access: hub.eventsConnectionString.replace(`:${port}`, `:${way.port}`),
+    silentMs: 60_000, // the client itself goes on reporting an idle partition
+    answerMs: 1_000,
+    store: createMemoryStore(),
+    partition: () => ({
+      ...usualOpened(),
+      async dispatch({ event }) {
+        seen.push(event.sequenceNumber);
+        return true;
+      },
+    }),
+  });
+  onTestFinished(async () => {
+    way.freeze(false);
+    await consumer.stop();
+    await hub.close();
+  });
+  consumer.start();
+  await inject(hub, ['one']);
+  await expect.poll(() => seen).toEqual([0]);
+  await expect.poll(() => consumer.partitions()[0]).toMatchObject({ behindSeconds: 0, asOf: expect.any(Number) });
+  expect(consumer.missing()).toEqual([]);
+
+  way.freeze(true);
+  await expect.poll(() => consumer.missing()).toEqual([expect.stringMatching(/^partition 0 of the hub: /)]);
+  expect(consumer.partitions()[0]).toMatchObject({ behindSeconds: null, asOf: expect.any(Number) });
+
+  way.freeze(false);
+  await expect.poll(() => consumer.missing()).toEqual([]);
+  await expect.poll(() => consumer.partitions()[0]?.behindSeconds).toBe(0);
 });

@@ -19,12 +19,8 @@ afterAll(() => proxy.close());
 const limits = { attemptMs: 5_000, attempts: 1, pauseMs: 1, verbMs: 15_000 };
 const open = (port: number) =>
   createBlobStore({
-    account: storage.at(port),
-    container: 'deaths',
-    namespace: 'hub.example',
-    hub: 'devices',
-    consumerGroup: `group${group}`,
-    limits,
+    ...{ account: storage.at(port), container: 'deaths', namespace: 'hub.example', hub: 'devices' },
+    ...{ consumerGroup: `group${group}`, limits },
   });
 
 /** A life over a fresh place in the storage. */

@@ -12,9 +12,7 @@ import { at, readingLife, toldNothing } from './support/readingLife.ts';
 
 // The one instance dies before, in the middle of, or after each thing that it does to its file; the next process opens it.
 
-vi.mock('node:fs/promises', async (original) =>
-  (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
-);
+vi.mock('node:fs/promises', async (fs) => (await import('./support/crashingDisk.ts')).crashingFiles(await fs()));
 
 const directory = folderForAll('deaths-on-disk');
 

@@ -8,9 +8,7 @@ import { standIns } from './support/standIns.ts';
 // partition, a renewal, a message, a checkpoint, a drain, a release. Or what it does there is late, and done when another
 // has taken over. Hub, store and clock are in memory, so that each run is the same as the one before.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 const surroundings = { clients: standIns, ...withOrderedTimers() };
 
@@ -66,17 +64,14 @@ describe('instances that share a hub', () => {
     expect(new Set(whole.writes.map(({ owner }) => owner)).size).toBe(names.length);
   });
 
-  it.each(victims)(
-    'lose nothing, and repeat nothing in a checkpoint, at whichever step the %s one dies',
-    async (victim) => {
-      const points = await pointsOf(victim);
-      expect(points).toBeGreaterThan(50);
-      for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-        const place = `${victim} died at point ${crashAt} of ${points}`;
-        expectWhole(await run(surroundings, { [victim]: crashingAt(crashAt) }), place);
-      }
-    },
-  );
+  it.each(victims)('lose nothing, and repeat nothing in a checkpoint, whenever the %s one dies', async (victim) => {
+    const points = await pointsOf(victim);
+    expect(points).toBeGreaterThan(50);
+    for (let crashAt = 1; crashAt <= points; crashAt += 1) {
+      const place = `${victim} died at point ${crashAt} of ${points}`;
+      expectWhole(await run(surroundings, { [victim]: crashingAt(crashAt) }), place);
+    }
+  });
 
   it('lose nothing, and repeat nothing in a checkpoint, when the successor dies as well', async () => {
     const [points, pointsOfNext] = [await pointsOf('first'), await pointsOf('second')];

@@ -83,38 +83,25 @@ const malformed: [string, Uint8Array][] = [
 ];
 
 describe('a message', () => {
+  const upToBody = { body: withProperties.length, annotated: endOfAnnotations };
+
   it.each(harmless)('can be decoded with %s as body', (_, body) => {
-    expect(sectionsOf(event(body))).toEqual({
-      areDecodable: true,
-      body: withProperties.length,
-      annotated: endOfAnnotations,
-    });
+    expect(sectionsOf(event(body))).toEqual({ areDecodable: true, ...upToBody });
     expect(message.decode(event(body))).toMatchObject({ application_properties: { msgType: 'action' } });
   });
 
   it.each(beyond)('is refused with %s in its body, though the library decodes it', (_, body) => {
     expect(message.decode(event(body))).toHaveProperty('body');
-    expect(sectionsOf(event(body))).toEqual({
-      areDecodable: false,
-      body: withProperties.length,
-      annotated: endOfAnnotations,
-    });
+    expect(sectionsOf(event(body))).toEqual({ areDecodable: false, ...upToBody });
   });
 
   it.each(malformed)('can be decoded up to its body, which has %s', (_, body) =>
-    expect(sectionsOf(event(body))).toEqual({
-      areDecodable: false,
-      body: withProperties.length,
-      annotated: endOfAnnotations,
-    }),
+    expect(sectionsOf(event(body))).toEqual({ areDecodable: false, ...upToBody }),
   );
 
   it.each([
     ['257 properties without bytes', section('applicationProperties', emptyElements(257))],
-    [
-      'a property that is nested too deep',
-      section('applicationProperties', compound(0xd1, 2, bytes(0xa1, 1, 0x78), nestedLists(32))),
-    ],
+    ['too deep a property', section('applicationProperties', compound(0xd1, 2, bytes(0xa1, 1, 0x78), nestedLists(32)))],
     ['one property too many', section('applicationProperties', compound(0xd1, 65_536, nulls(65_536)))],
   ])('can be decoded up to the annotations with %s, though the library decodes it', (_, wrong) => {
     const whole = Buffer.concat([annotated, wrong, section('data', smallBinary)]);
@@ -143,19 +130,12 @@ describe('a message', () => {
 
   it('can be decoded when it has as many properties as their size allows', () => {
     const pairs = Array.from({ length: 10_900 }, (_, n) => [n.toString(36).padStart(3, '0'), ''] as const);
-    const whole = beginning(place, 'd1', Object.fromEntries(pairs));
-    expect(sectionsOf(whole).areDecodable).toBe(true);
+    expect(sectionsOf(beginning(place, 'd1', Object.fromEntries(pairs))).areDecodable).toBe(true);
   });
 
   it('can be decoded when a library has written it, with any content', () => {
-    const leaf = fc.oneof(
-      fc.string(),
-      fc.integer(),
-      fc.double({ noInteger: true, noNaN: true }),
-      fc.boolean(),
-      fc.constant(null),
-      fc.date({ noInvalidDate: true }),
-    );
+    const [double, date] = [fc.double({ noInteger: true, noNaN: true }), fc.date({ noInvalidDate: true })];
+    const leaf = fc.oneof(fc.string(), fc.integer(), double, fc.boolean(), fc.constant(null), date);
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -166,33 +146,14 @@ describe('a message', () => {
     }));
     fc.assert(
       fc.property(value, fc.dictionary(fc.string(), leaf), (body, application_properties) => {
-        const encoded = rhea.message.encode({ application_properties, body } as never);
-        expect(sectionsOf(encoded).areDecodable).toBe(true);
+        expect(sectionsOf(rhea.message.encode({ application_properties, body } as never)).areDecodable).toBe(true);
       }),
     );
   });
 
   it('that passes the check is decoded by the library, for any bytes', () => {
-    const codes = fc.constantFrom(
-      0,
-      0x40,
-      0x45,
-      0x50,
-      0x53,
-      0x70,
-      0x80,
-      0xa0,
-      0xa1,
-      0xc0,
-      0xc1,
-      0xd0,
-      0xe0,
-      0xf0,
-      1,
-      2,
-      3,
-      4,
-    );
+    const kinds = [0x40, 0x45, 0x50, 0x53, 0x70, 0x80, 0xa0, 0xa1, 0xc0, 0xc1, 0xd0, 0xe0, 0xf0];
+    const codes = fc.constantFrom(0, ...kinds, 1, 2, 3, 4);
     const anyBytes = fc.array(fc.oneof(codes, fc.nat(255)), { maxLength: 40 });
     let decodable = 0;
     fc.assert(

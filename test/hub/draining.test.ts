@@ -8,9 +8,7 @@ import { createFakeHub } from './support/fakeHub.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 
@@ -24,12 +22,8 @@ async function setUp() {
   const steps: number[] = [];
   const consumer = createConsumer({
     ...usualReading,
-    access: 'address',
-    drainMs: 60_000,
-    roundMs,
-    silentMs: 20_000,
-    balance: { expiryMs: 30_000, forceMs: 90_000 },
-    store,
+    ...{ access: 'address', drainMs: 60_000, roundMs, silentMs: 20_000 },
+    ...{ balance: { expiryMs: 30_000, forceMs: 90_000 }, store },
     partition: () => ({
       ...usualOpened(10),
       async dispatch(_, { ended }) {
@@ -108,12 +102,8 @@ it('a stop that takes longer than the ownership expiry keeps its partitions unti
     standIns.set(name, () => hub.client(neverCrashing()));
     const consumer = createConsumer({
       ...usualReading,
-      access: name,
-      drainMs: 60_000,
-      roundMs: 5_000,
-      silentMs: 20_000,
-      balance: { expiryMs: 30_000, forceMs: 75_000 },
-      store,
+      ...{ access: name, drainMs: 60_000, roundMs: 5_000, silentMs: 20_000 },
+      ...{ balance: { expiryMs: 30_000, forceMs: 75_000 }, store },
       partition: () => ({
         ...usualOpened(10),
         receivedMessageOf: (event) => ({ event, deviceId: String(event.sequenceNumber) }),

@@ -17,9 +17,7 @@ import { standIns } from './support/standIns.ts';
 
 // The hub fails over in silence: each process ends when it notices, and the next one reads the other endpoint (D402, D403).
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 
@@ -144,34 +142,29 @@ it('messages that one device left unfinished hold up no message at the other end
 it.each([
   ['leave', 'the endpoint before'],
   ['lose', 'the endpoint before, as they have ended without a stop'],
-])(
-  'a process that starts begins only when the others %s %s: they may have earlier messages of its devices',
-  async (how) => {
-    const { hub, east, west, handled, startProcess, endBusy, send } = setUp();
-    const first = startProcess('first');
-    await secondsUntil(() => first.reading.partitions().length === 2);
-    send(east, 'busy');
-    await secondsUntil(() => first.reading.waiting().messages === 1);
-    hub.names = west;
-    send(west, 'busy');
-    const newcomer = startProcess('newcomer');
-    await vi.advanceTimersByTimeAsync(30_000);
-    expect([newcomer.reading.missing(), handled]).toEqual([
-      ['the hub’s event endpoint: other instances have work of the endpoint before'],
-      [],
-    ]);
-    if (how === 'lose')
-      east.store.change = () => Promise.reject(new Error('no store')); // it renews nothing more
-    else {
-      await secondsUntil(() => first.state.hasMoved);
-      void first.stop();
-    }
-    endBusy();
-    expect(await secondsUntil(() => handled.includes('busy west 0'))).toBeLessThan(50);
-    expect(handled[0]).toBe('busy east 0');
-    await Promise.all([first.stop(), newcomer.stop()]);
-  },
-);
+])('a process begins only when the others %s %s: they may have earlier messages of its devices', async (how) => {
+  const { hub, east, west, handled, startProcess, endBusy, send } = setUp();
+  const first = startProcess('first');
+  await secondsUntil(() => first.reading.partitions().length === 2);
+  send(east, 'busy');
+  await secondsUntil(() => first.reading.waiting().messages === 1);
+  hub.names = west;
+  send(west, 'busy');
+  const newcomer = startProcess('newcomer');
+  await vi.advanceTimersByTimeAsync(30_000);
+  const expected = [['the hub’s event endpoint: other instances have work of the endpoint before'], []];
+  expect([newcomer.reading.missing(), handled]).toEqual(expected);
+  if (how === 'lose')
+    east.store.change = () => Promise.reject(new Error('no store')); // it renews nothing more
+  else {
+    await secondsUntil(() => first.state.hasMoved);
+    void first.stop();
+  }
+  endBusy();
+  expect(await secondsUntil(() => handled.includes('busy west 0'))).toBeLessThan(50);
+  expect(handled[0]).toBe('busy east 0');
+  await Promise.all([first.stop(), newcomer.stop()]);
+});
 
 it('a process that starts without a failover waits for nobody', async () => {
   const { hub, startProcess } = setUp();

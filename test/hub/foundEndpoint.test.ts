@@ -15,14 +15,8 @@ const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
 function setUp() {
   const hub = {
-    named: at('e1') as ReturnType<typeof at> | Error,
-    opens: true,
-    isHeld: false,
-    forced: false,
-    asked: 0,
-    missing: [] as string[],
-    answers: Promise.resolve(),
-    left: 0,
+    ...{ named: at('e1') as ReturnType<typeof at> | Error, opens: true, isHeld: false, forced: false },
+    ...{ asked: 0, missing: [] as string[], answers: Promise.resolve(), left: 0 },
   };
   const steps: string[] = [];
   let eventAt = 0;
@@ -69,10 +63,8 @@ it('is read when the hub has named it, however long that takes; the readiness an
   hub.named = new NoEndpoint('no such key', 'amqp:unauthorized-access');
   expect(reading.missing()).toEqual(['the hub’s event endpoint: it is looked up']);
   await seconds(13);
-  expect([hub.asked, reading.missing()]).toEqual([
-    3,
-    ['the hub’s event endpoint: no such key (HUB_SERVICE_CONNECTION_STRING)'],
-  ]);
+  const expected = [3, ['the hub’s event endpoint: no such key (HUB_SERVICE_CONNECTION_STRING)']];
+  expect([hub.asked, reading.missing()]).toEqual(expected);
   expect(lines).toMatchObject([
     { level: 'warn', fields: { setting: 'HUB_SERVICE_CONNECTION_STRING', cause: 'amqp:unauthorized-access' } },
   ]);
@@ -91,10 +83,8 @@ it('is held back while other instances have work of the endpoint before, for a l
   const { hub, steps, reading } = setUp();
   hub.isHeld = true;
   await seconds(99);
-  expect([steps, reading.missing()]).toEqual([
-    [],
-    ['the hub’s event endpoint: other instances have work of the endpoint before'],
-  ]);
+  const expected = [[], ['the hub’s event endpoint: other instances have work of the endpoint before']];
+  expect([steps, reading.missing()]).toEqual(expected);
   await seconds(10);
   expect([steps, hub.forced]).toEqual([['start e1'], true]);
   await reading.stop();

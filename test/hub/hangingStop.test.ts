@@ -12,9 +12,7 @@ import { standIns } from './support/standIns.ts';
 
 // An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 
@@ -46,11 +44,7 @@ async function setUp({
   });
   const consumer = createConsumer({
     ...usualReading,
-    access,
-    log,
-    drainMs,
-    roundMs: 500,
-    balance: { expiryMs: 30_000, forceMs: 40_000 },
+    ...{ access, log, drainMs, roundMs: 500, balance: { expiryMs: 30_000, forceMs: 40_000 } },
     store: storeThrough(createMemoryStore(), storeLife.step),
     partition: () => ({
       ...usualOpened(10),
@@ -135,8 +129,7 @@ describe('a stop', () => {
         const { consumer, worlds } = await setUp();
         for (const part of silent) worlds[part].kill();
         await vi.advanceTimersByTimeAsync(moment);
-        const ms = await stopMs(consumer);
-        expect(ms, `silent for ${moment} ms`).toBeLessThan(drainMs + 20_000);
+        expect(await stopMs(consumer), `silent for ${moment} ms`).toBeLessThan(drainMs + 20_000);
         vi.clearAllTimers();
       }
     },

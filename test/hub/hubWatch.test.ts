@@ -38,21 +38,14 @@ it.each([
     ...{ record: { partition: String(index) }, position: () => 7 },
     reader: { quietMs: () => eventlessSeconds * 1_000 },
   }));
-  const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, {
-    answerMs: 20_000,
-    roundMs: 5_000,
-    silentMs: 11_000,
-    log: silence,
-    allTroubles,
-  });
+  const given = { answerMs: 20_000, roundMs: 5_000, silentMs: 11_000, log: silence, allTroubles };
+  const watch = createHubWatch(connection as never, { all: () => sessions, reading: () => sessions } as never, given);
   watch.look();
   await vi.advanceTimersByTimeAsync(5_000);
   reconnect.mockClear(); // only now the hub has said what it has
   watch.look();
-  expect([reconnect.mock.calls.length, log.lines.map(({ fields }) => fields)]).toEqual([
-    withheld === undefined ? 0 : 1,
-    withheld?.length ? [{ partitions: withheld }] : [],
-  ]);
+  const expected = [withheld === undefined ? 0 : 1, withheld?.length ? [{ partitions: withheld }] : []];
+  expect([reconnect.mock.calls.length, log.lines.map(({ fields }) => fields)]).toEqual(expected);
   allTroubles.close();
 });
 
@@ -192,11 +185,7 @@ it.each<[string, { newest?: number; isAnswering?: boolean; undone?: number }, nu
   ['by an unknown time while all read events are done and there are unread ones', { newest: 10 }, null],
   ['by an unknown time before the first answer', {}, null],
   ['by an unknown time while the hub does not answer', { newest: 9, isAnswering: false }, null],
-  [
-    'by an unknown time while the hub does not answer, also with unfinished events',
-    { isAnswering: false, undone: 5 },
-    null,
-  ],
+  ['by an unknown time while the hub is silent, also with unfinished events', { isAnswering: false, undone: 5 }, null],
 ])('a partition is behind %s', (_, { newest, isAnswering = true, undone }, expected) => {
   const answer = newest === undefined ? undefined : { newest, at: 77 };
   const undoneSince = undone === undefined ? undefined : momentAgo(undone);
@@ -236,18 +225,10 @@ describe('what is missing', () => {
       { owned: ['0', '1'], troubles: { 0: refusal }, storeTrouble },
       ['partition 0 of the hub: no such group (HUB_CONSUMER_GROUP)', `partition 1 of the hub: ${ofStore}`],
     ],
-    [
-      'is nothing while what is owned is heard, whatever the store says',
-      { owned: ['0'], heard: ['0'], storeTrouble },
-      [],
-    ],
+    ['is nothing while what is owned is heard, whatever is stored', { owned: ['0'], heard: ['0'], storeTrouble }, []],
     ['is nothing while others read all', { isAllElsewhere: true, troubles: { [wholeHub]: refusal } }, []],
     ['is nothing while all that is owned is heard', { owned: ['0', '1'], heard: ['0', '1'] }, []],
-    [
-      'is what is owned and not heard',
-      { owned: ['0', '1'], heard: ['0'] },
-      ['partition 1 of the hub: no sign of life yet'],
-    ],
+    ['is what is owned unheard', { owned: ['0', '1'], heard: ['0'] }, ['partition 1 of the hub: no sign of life yet']],
     [
       'is what the hub refuses, with the setting to look at',
       { owned: ['0'], troubles: { 0: refusal, 1: refusal } },
@@ -259,11 +240,7 @@ describe('what is missing', () => {
       ['partition 0 of the hub: no such group (create it)'],
     ],
     ['is not what is given away', { owned: ['0', '1'], heard: ['1'], ending: { 0: 'draining' } }, []],
-    [
-      'is nothing when all that is owned is given away',
-      { owned: ['0', '1'], ending: { 0: 'draining', 1: 'revoked' } },
-      [],
-    ],
+    ['is nothing when all that is owned goes away', { owned: ['0', '1'], ending: { 0: 'draining', 1: 'revoked' } }, []],
   ])(
     '%s',
     (_, { owned = [], isAllElsewhere = false, heard = [], ending = {}, troubles = {}, storeTrouble }, expected) => {

@@ -57,12 +57,8 @@ function start() {
   const replies = createReplies({ sendsPerMinute: 0, maxWaitSeconds: 60, newClient, log, troubles });
   const consumer = createConsumer({
     ...usualReading,
-    access: hub.eventsConnectionString,
-    drainMs: 2_000,
-    roundMs: 5_000,
-    balance: { expiryMs: 30_000, forceMs: 60_000 },
-    store: createMemoryStore(),
-    log,
+    ...{ access: hub.eventsConnectionString, drainMs: 2_000, roundMs: 5_000 },
+    ...{ balance: { expiryMs: 30_000, forceMs: 60_000 }, store: createMemoryStore(), log },
     partition: () => ({
       ...usualOpened(),
       async dispatch({ event }) {
@@ -87,25 +83,22 @@ const waiting = () => hub.devicebound.pending('pump-1').length;
 it.each([
   ['that has sent a reply before, whose link the hub ends', 1, 20],
   ['that has never sent one', 0, 50],
-])(
-  'an idle service %s writes nothing for an hour, while the hub closes its connections',
-  async (_, before, closings) => {
-    const service = start();
-    await passUntil(service.isReady);
-    for (let message = 0; message < before; message += 1) append(hub, 'before');
-    await passUntil(() => waiting() === before);
-    const [{ length: lines }, clients] = [written, service.clients()];
+])('an idle service %s writes nothing in an hour of closed connections', async (_, before, closings) => {
+  const service = start();
+  await passUntil(service.isReady);
+  for (let message = 0; message < before; message += 1) append(hub, 'before');
+  await passUntil(() => waiting() === before);
+  const [{ length: lines }, clients] = [written, service.clients()];
 
-    for (let second = 0; second < 3_600; second += 1) await passSecond();
+  for (let second = 0; second < 3_600; second += 1) await passSecond();
 
-    expect(service.clients() - clients).toBeGreaterThan(closings);
-    append(hub, 'after');
-    await passUntil(() => waiting() === before + 1);
-    expect(written.slice(lines)).toEqual([]);
-    const stopping = service.stop();
-    for (let isStopped = false; !isStopped; ) {
-      void stopping.then(() => (isStopped = true));
-      await passSecond();
-    }
-  },
-);
+  expect(service.clients() - clients).toBeGreaterThan(closings);
+  append(hub, 'after');
+  await passUntil(() => waiting() === before + 1);
+  expect(written.slice(lines)).toEqual([]);
+  const stopping = service.stop();
+  for (let isStopped = false; !isStopped; ) {
+    void stopping.then(() => (isStopped = true));
+    await passSecond();
+  }
+});

@@ -44,12 +44,9 @@ async function underLoad(fault: Fault) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push({ ...JSON.parse(line), at: now() }) });
   const { backends, dispatch } = wire({
-    adapter,
-    random: Math.random,
-    send: async () => 'delivered',
+    ...{ adapter, random: Math.random, send: async () => 'delivered' },
     amounts: () => ({ waiting: partition.pending() }),
-    deadLetters: { park: async () => {}, remove: async () => {} },
-    log,
+    ...{ deadLetters: { park: async () => {}, remove: async () => {} }, log },
   });
   onTestFinished(() => backends.close());
   const troubles: string[] = [];
@@ -126,8 +123,7 @@ it.each([
     expect(out.length).toBeLessThanOrEqual(3); // at the start, and once a minute
     const each = out.slice(1);
     expect(each.length).toBeGreaterThan(0);
-    for (const { waiting, forSeconds } of each) {
+    for (const { waiting, forSeconds } of each)
       expect(Number(waiting)).toBeGreaterThan((Number(forSeconds) * 1_000 * devices) / everyMs / 2);
-    }
   },
 );

@@ -24,12 +24,8 @@ function read(consumerGroup: string, name: string, maxMessages: number, store: C
   const begun: HubEvent[] = [];
   const { given: gate, give: letGo } = signal<boolean>();
   consumer = begin({
-    access: hub.eventsConnectionString,
-    consumerGroup,
-    drainMs: 500,
-    roundMs: 200,
-    balance: { expiryMs: 2_000, forceMs: 4_000 },
-    store,
+    ...{ access: hub.eventsConnectionString, consumerGroup, drainMs: 500, roundMs: 200 },
+    ...{ balance: { expiryMs: 2_000, forceMs: 4_000 }, store },
     partition: () => ({
       ...usualOpened(maxMessages),
       limits: { everyMessages: 1, everyMs: 200 },
@@ -55,14 +51,8 @@ describe('the state of a partition', () => {
     const first = begun[0];
     await expect.poll(() => state()?.asOf).toBeDefined();
     expect(state()).toMatchObject({
-      partition: '0',
-      state: 'reading',
-      epoch: 1,
-      position: begun[4]?.sequenceNumber,
-      inFlight: 5,
-      waiting: 0,
-      devices: 5,
-      oldest: { device: 'behind0', sequenceNumber: first?.sequenceNumber },
+      ...{ partition: '0', state: 'reading', epoch: 1, position: begun[4]?.sequenceNumber, inFlight: 5 },
+      ...{ waiting: 0, devices: 5, oldest: { device: 'behind0', sequenceNumber: first?.sequenceNumber } },
       suspects: 0,
     });
     for (const time of [state()?.since, state()?.oldest?.readAt]) {

@@ -76,14 +76,11 @@ describe('after a cut the pace', () => {
     [10, 91],
     [20, 224],
     [30, 532],
-  ])(
-    'is after %d seconds %d replies a second: it grows slowly, then doubles every ten seconds',
-    (seconds, perSecond) => {
-      const { adaptiveLimit, pass } = cutAfter(100);
-      pass(seconds * 1_000);
-      expect(adaptiveLimit.perSecond()).toBeCloseTo(perSecond, 1);
-    },
-  );
+  ])('is after %d s %d replies a second: it grows slowly, then doubles every ten s', (seconds, perSecond) => {
+    const { adaptiveLimit, pass } = cutAfter(100);
+    pass(seconds * 1_000);
+    expect(adaptiveLimit.perSecond()).toBeCloseTo(perSecond, 1);
+  });
 
   it.each([
     [9_000, 70],
@@ -126,16 +123,13 @@ describe('the pace of replies', () => {
     expect(toHubThatRefuses(1_000_000, 1)).toEqual({ taken: 1_000, refused: 0 });
   });
 
-  it.each([100 / 60, 5_000 / 60])(
-    'approaches %d a second with a hub that refuses more, and stays there',
-    (perSecond) => {
-      const { toHubThatRefuses } = setUp();
-      toHubThatRefuses(perSecond, 120);
-      const { taken, refused } = toHubThatRefuses(perSecond, 600);
-      expect(taken / perSecond).toBeGreaterThan(0.75);
-      expect(refused / taken).toBeLessThan(0.1);
-    },
-  );
+  it.each([100 / 60, 5_000 / 60])('nears %d a second with a hub that refuses more, and stays there', (perSecond) => {
+    const { toHubThatRefuses } = setUp();
+    toHubThatRefuses(perSecond, 120);
+    const { taken, refused } = toHubThatRefuses(perSecond, 600);
+    expect(taken / perSecond).toBeGreaterThan(0.75);
+    expect(refused / taken).toBeLessThan(0.1);
+  });
 
   it('keeps few replies in a hub that delays them, and uses its whole rate', () => {
     const { toHubThatHoldsBack } = setUp();

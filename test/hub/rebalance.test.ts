@@ -68,10 +68,7 @@ function setUp(records: readonly SeenLease[]) {
       release: (partition) => does('release', { partition }),
     },
     troubles: readingTroubles,
-    allTroubles: {
-      raise: (source) => void troubles.push(`raise ${source}`),
-      clear: (source) => void troubles.push(`clear ${source}`),
-    },
+    allTroubles: { raise: (of) => void troubles.push(`raise ${of}`), clear: (of) => void troubles.push(`clear ${of}`) },
     watch() {},
     failedIdle: () => void observation.push('idle'),
   });
@@ -180,17 +177,12 @@ describe('a round', () => {
   it('lacks nothing when partitions are still to be claimed', async () => {
     const { rounds } = setUp([]);
     await rounds.run();
-    expect(rounds.last().owned.toSorted()).toEqual(['0', '1']);
-    expect(rounds.last().unreadSince).toBeUndefined();
+    expect([rounds.last().owned.toSorted(), rounds.last().unreadSince]).toEqual([['0', '1'], undefined]);
   });
 
   it.each<[string, SeenLease[], boolean]>([
     ['when each has a record and nothing is to be done here', [seen('0', 'other'), seen('1', 'third')], true],
-    [
-      'also when there is a record of one that the hub does not have',
-      [seen('0', 'other'), seen('1', 'third'), seen('7', 'third')],
-      true,
-    ],
+    ['also when the hub lacks one of them', [seen('0', 'other'), seen('1', 'third'), seen('7', 'third')], true],
     ['but not when one has never been read', [seen('0', 'other'), seen('7', 'third')], false],
     ['but not when one is owned here', [seen('0', 'other'), seen('1', 'me')], false],
   ])('finds that other instances read all partitions %s', async (_, records, expected) => {

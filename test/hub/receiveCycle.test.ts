@@ -145,13 +145,9 @@ it('the client reports that another reader has taken the partition', async () =>
   }, errors);
   await expect.poll(() => rounds).toBeGreaterThan(1);
   const other = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
-  const theirs = other.subscribe(
-    '0',
-    { processEvents: async () => {}, processError: async () => {} },
-    { ownerLevel: 2 },
-  );
+  const its = other.subscribe('0', { processEvents: async () => {}, processError: async () => {} }, { ownerLevel: 2 });
   await expect.poll(() => errors).not.toEqual([]);
-  await theirs.close();
+  await its.close();
   await other.close();
   await subscription.close();
 });

@@ -9,9 +9,7 @@ import { createFakeHub } from './support/fakeHub.ts';
 import { usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 withFakeTimers();
 

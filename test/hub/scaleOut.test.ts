@@ -40,13 +40,8 @@ function enter(
 ): Instance {
   const seen: string[] = [];
   const consumer = begin({
-    access: hub.eventsConnectionString,
-    consumerGroup,
-    drainMs: 2_000,
-    roundMs: 150,
-    balance: { expiryMs: 1_500, forceMs: 5_000 },
-    store,
-    log,
+    ...{ access: hub.eventsConnectionString, consumerGroup, drainMs: 2_000, roundMs: 150 },
+    ...{ balance: { expiryMs: 1_500, forceMs: 5_000 }, store, log },
     partition: () => ({
       ...usualOpened(),
       receivedMessageOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
@@ -131,8 +126,7 @@ describe('several instances', () => {
         return store.change(seen, next);
       },
     };
-    const recordOf = async (partition: string) =>
-      (await store.ownerships()).find((record) => record.partition === partition);
+    const recordOf = async (partition: string) => (await store.ownerships()).find((one) => one.partition === partition);
     const wisher = async () => (await recordOf('0'))?.owner;
     enter('slow', slowed, briefly, createLog('info', { write: (line) => void lines.push(line) }));
     const readings = (of: string) => lines.filter((line) => line.includes('"reading partition"') && line.includes(of));

@@ -118,10 +118,8 @@ describe('a watched link', () => {
     link._pendingMessageDictionary[0] = { callback };
     watchLink(link);
     const context = { delivery: { id: 0 } };
-    expect(link._rheaSender.dispatch('accepted', context)).toBe(true);
-    expect(callback.mock.calls).toEqual([[null, {}]]);
-    expect(link._pendingMessageDictionary).toEqual({});
-    expect(told).toEqual([]);
+    expect([link._rheaSender.dispatch('accepted', context), callback.mock.calls]).toEqual([true, [[null, {}]]]);
+    expect([link._pendingMessageDictionary, told]).toEqual([{}, []]);
     link._rheaSender.dispatch('accepted', context);
     expect([callback.mock.calls.length, told]).toEqual([1, [['state machines', 'accepted', context]]]);
   });
@@ -144,8 +142,7 @@ describe('a watched link', () => {
     const callback = vi.fn();
     link._pendingMessageDictionary[0] = { callback };
     watchLink(link);
-    expect(link._rheaSender.dispatch(event, context)).toBe(false);
-    expect(told).toEqual([['state machines', event, context]]);
+    expect([link._rheaSender.dispatch(event, context), told]).toEqual([false, [['state machines', event, context]]]);
     expect(callback).not.toHaveBeenCalled();
   });
 

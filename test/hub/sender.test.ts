@@ -44,8 +44,7 @@ describe('the sender', () => {
     const { sender, attempts } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
     const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(sent.delivery).toBe('delivered');
-    expect(attempts).toHaveLength(3);
+    expect([sent.delivery, attempts.length]).toEqual(['delivered', 3]);
   });
 
   it('reports each attempt that the hub did not accept, and what the reply waits for', async () => {
@@ -190,7 +189,7 @@ describe('the sender', () => {
   it('still reports that the quota is used up when the connection fails meanwhile (D36)', async () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
-    const answers: (SendRefusal | undefined)[] = [
+    const answers: SendRefusal[] = [
       { kind: 'hub', reason: 'quota' },
       { kind: 'connection', reason: 'hub_unavailable' },
     ];
@@ -200,8 +199,7 @@ describe('the sender', () => {
     expect([answers.length, sent.delivery]).toEqual([0, undefined]);
     expect(log.lines.filter(({ level }) => level === 'info')).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(sent.delivery).toBe('delivered');
-    expect(log.lines.at(-1)?.message).toBe('the hub takes replies again');
+    expect([sent.delivery, log.lines.at(-1)?.message]).toEqual(['delivered', 'the hub takes replies again']);
     troubles.close();
   });
 
@@ -214,8 +212,7 @@ describe('the sender', () => {
     expect(drops.map(({ delivery }) => delivery)).toEqual([{ dropped: 'queue_full' }, { dropped: 'queue_full' }]);
     expect([...sender.notFetching()]).toEqual(['a', 'other']);
     attempts.length = 0;
-    expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'queue_full' });
-    expect(attempts).toHaveLength(1);
+    expect([await sender.send(replyTo('a')), attempts.length]).toEqual([{ dropped: 'queue_full' }, 1]);
 
     script.unshift(later('throttled'), undefined as never, full);
     const taken = watch(sender.send(replyTo('a')));
@@ -263,14 +260,12 @@ describe('the sender', () => {
 
   it('drops a reply at once that the hub will never accept', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
-    expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'unknown_device' });
-    expect(attempts).toHaveLength(1);
+    expect([await sender.send(replyTo('a')), attempts.length]).toEqual([{ dropped: 'unknown_device' }, 1]);
   });
 
   it('does not try a reply over the hub’s limit {S21.1}', async () => {
     const { sender, attempts } = setUp({});
-    expect(await sender.send(replyTo('a', 'x'.repeat(65_537)))).toEqual({ dropped: 'too_large' });
-    expect(attempts).toEqual([]);
+    expect([await sender.send(replyTo('a', 'x'.repeat(65_537))), attempts]).toEqual([{ dropped: 'too_large' }, []]);
   });
 
   it('has no more replies open than allowed', async () => {
@@ -296,8 +291,7 @@ describe('the sender', () => {
     await vi.advanceTimersByTimeAsync(50);
     sender.stop();
     await vi.advanceTimersByTimeAsync(0);
-    expect(sent.delivery).toBe('stopped');
-    expect(vi.getTimerCount()).toBe(0);
+    expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
   });
 
   it('sends no waiting reply when it stops', async () => {
@@ -317,20 +311,17 @@ describe('the sender', () => {
     expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
-  it.each(['session', 'service'])(
-    'leaves a reply undecided that the hub refuses after the end of the %s',
-    async (end) => {
-      let refuse = () => {};
-      const sender = senderOver(() => new Promise((resolve) => (refuse = () => resolve(later('queue_full')))));
-      const ended = new AbortController();
-      const sent = watch(sender.send(replyTo('a'), ended.signal));
-      if (end === 'session') ended.abort();
-      else sender.stop();
-      refuse();
-      await vi.advanceTimersByTimeAsync(0);
-      expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
-    },
-  );
+  it.each(['session', 'service'])('leaves a reply undecided that the hub refuses after its %s', async (end) => {
+    let refuse = () => {};
+    const sender = senderOver(() => new Promise((resolve) => (refuse = () => resolve(later('queue_full')))));
+    const ended = new AbortController();
+    const sent = watch(sender.send(replyTo('a'), ended.signal));
+    if (end === 'session') ended.abort();
+    else sender.stop();
+    refuse();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
+  });
 
   it('leaves a reply undecided that waits for another turn when it stops', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'hub', reason: 'quota' }] });
@@ -380,8 +371,7 @@ describe('the sender', () => {
     const before = attempts.length;
     ended.abort();
     await vi.advanceTimersByTimeAsync(0);
-    expect(sent.delivery).toBe('stopped');
-    expect([attempts.length, vi.getTimerCount()]).toEqual([before, 0]);
+    expect([sent.delivery, attempts.length, vi.getTimerCount()]).toEqual(['stopped', before, 0]);
   });
 
   it('keeps no state after the end of a session', async () => {
@@ -435,8 +425,7 @@ describe('the reply state for operators', () => {
     expect(sender.state().ratePerSecond).toBeLessThan(8);
     expect(sender.state().ratePerSecond).toBeGreaterThan(0);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(refusals).toEqual([]);
-    expect(sender.state().ratePerSecond).toBe(0);
+    expect([refusals, sender.state().ratePerSecond]).toEqual([[], 0]);
   });
 });
 

@@ -63,15 +63,7 @@ function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}
     void connection.open();
     return opens(0, error);
   };
-  return {
-    made,
-    outcomes,
-    connection,
-    opens,
-    opened,
-    lines: log.lines,
-    closed: () => made.map(({ closed }) => closed),
-  };
+  return { made, outcomes, connection, opens, opened, lines: log.lines, closed: () => made.map((one) => one.closed) };
 }
 
 it('a new connection is opened even if its timer fires a little early', async () => {
@@ -121,8 +113,7 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
   expect(made).toHaveLength(1);
   const sent = connection.send(replyTo('a'));
   made[1]?.open();
-  expect(await sent).toBeUndefined();
-  expect(made).toHaveLength(2);
+  expect([await sent, made.length]).toEqual([undefined, 2]);
 });
 
 it('no connection is opened after the close', async () => {
@@ -149,10 +140,8 @@ it('the end of an outage is reported once, and not without an outage', async () 
   made[2]?.end();
   await vi.advanceTimersByTimeAsync(2_000);
   await opens(3);
-  expect(lines.slice(1).map(({ message }) => message)).toEqual([
-    'connected to the hub’s service endpoint',
-    'the hub’s service endpoint is reached again',
-  ]);
+  const expected = ['connected to the hub’s service endpoint', 'the hub’s service endpoint is reached again'];
+  expect(lines.slice(1).map(({ message }) => message)).toEqual(expected);
 });
 
 describe('a connection', () => {
@@ -323,8 +312,7 @@ describe('a connection', () => {
     const { made, connection, opens } = setUp();
     const sent = connection.send(replyTo('a'));
     await opens(0, new Error('no'));
-    expect(await sent).toEqual(unavailable);
-    expect(made.map(({ sends }) => sends)).toEqual([0]);
+    expect([await sent, made.map(({ sends }) => sends)]).toEqual([unavailable, [0]]);
   });
 
   it('that is replaced while it is opened is no trouble when it fails', async () => {

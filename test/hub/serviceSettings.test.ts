@@ -17,9 +17,7 @@ import { standIns } from './support/standIns.ts';
 
 // What only the wiring of the service reads, in the unit that its name says.
 
-vi.mock('@azure/event-hubs', async (original) =>
-  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
-);
+vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
 const soon = { timeout: 120_000, interval: 5 };
 
@@ -97,8 +95,7 @@ it('A stop ends a message in progress before it closes what the message needs, a
   backend.answer();
   await stopping;
   expect(lines.filter(({ msg }) => msg === 'handled')).toMatchObject([{ code: 'ok' }]);
-  expect([checkpoint(), lines.at(-1)?.['msg']]).toEqual([0, 'stopped']);
-  expect(currentTroubles(log)).toEqual([]);
+  expect([checkpoint(), lines.at(-1)?.['msg'], currentTroubles(log)]).toEqual([0, 'stopped', []]);
   await expect.poll(backend.connections, { timeout: 2_000 }).toBe(0); // the backend keeps them for 5 s
   for (const port of ports) await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow('fetch failed');
 });

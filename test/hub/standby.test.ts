@@ -13,9 +13,7 @@ cureHubSdks();
 
 let lines: Record<string, unknown>[];
 const hub = hubForEach({ partitions: 1, rules: { idle: { unusedConnection: 1_000, abandonedConnection: 1_000 } } });
-beforeEach(() => {
-  lines = [];
-});
+beforeEach(() => (lines = []));
 const start = consumersForEach();
 
 function begin(seen: string[], store: CheckpointStore): Consumer {

@@ -26,9 +26,7 @@ const alarms = () => lines.filter(({ level }) => level === 'error').map((fields)
 
 const hub = hubForEach({ partitions: 2 });
 const begin = consumersForEach();
-beforeEach(() => {
-  [seen, lines] = [[], []];
-});
+beforeEach(() => ([seen, lines] = [[], []]));
 afterEach(() => void vi.useRealTimers());
 
 const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });
@@ -39,13 +37,8 @@ const read = (
   handle: (text: string) => Promise<boolean> = async () => true,
 ) =>
   begin({
-    access: hub.eventsConnectionString,
-    startPosition,
-    drainMs: 500,
-    roundMs: 100,
-    balance: { expiryMs: 2_000, forceMs: 4_000 },
-    store,
-    log,
+    ...{ access: hub.eventsConnectionString, startPosition, drainMs: 500, roundMs: 100 },
+    ...{ balance: { expiryMs: 2_000, forceMs: 4_000 }, store, log },
     partition: () => ({
       ...usualOpened(),
       receivedMessageOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
@@ -160,10 +153,8 @@ describe('an owned partition that cannot be read', () => {
     await send('1', 'not to be read');
     await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), soon);
     await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'UnreadableCheckpoint' } }]), soon);
-    expect(alarms()[0]?.fields).toMatchObject({
-      hubSaid: where,
-      todo: expect.stringContaining('correct the checkpoint'),
-    });
+    const expected = { hubSaid: where, todo: expect.stringContaining('correct the checkpoint') };
+    expect(alarms()[0]?.fields).toMatchObject(expected);
     await vi.waitFor(() => expect(consumer.missing()).toEqual([expect.stringContaining(where)]), soon);
     expect(consumer.silentForMs()).toBeLessThan(5_000);
     expect(seen).toEqual(['of the other partition']);
@@ -220,10 +211,8 @@ describe('an owned partition that cannot be read', () => {
     const through: CheckpointStore = { ...store, progress: (partition) => store.progress(partition) };
     const consumer = read(through);
     await vi.waitFor(() => expect(alarms()).toHaveLength(1), soon);
-    expect(alarms()[0]?.fields).toMatchObject({
-      cause: 'ArgumentError while reading',
-      hubSaid: expect.stringContaining('The supplied offset'),
-    });
+    const expected = { cause: 'ArgumentError while reading', hubSaid: expect.stringContaining('The supplied offset') };
+    expect(alarms()[0]?.fields).toMatchObject(expected);
     const refused = [expect.stringMatching(/^partition 0 .*The supplied offset/)];
     await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), soon);
     store = createMemoryStore();

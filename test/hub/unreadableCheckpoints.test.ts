@@ -84,7 +84,7 @@ describe('the file of checkpoints', () => {
   });
 
   it.each([-1, 1.5, 'three', null, 1e300, undefined])(
-    'raises the epoch %j of a record to one that the hub accepts',
+    'raises the epoch %j to one that the hub takes',
     async (epoch) => {
       write({ ownerships: [{ partition: '0', owner: 'a', epoch, etag: 'e', wantedBy: 'b', wantedSince: 1e300 }] });
       expect(await open().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 0, wantedBy: '' }]);
@@ -107,9 +107,7 @@ describe('a blob', () => {
     container = new ContainerClient(storage.connectionString, 'progress');
     await container.create();
   });
-  beforeEach(() => {
-    groups += 1;
-  });
+  beforeEach(() => (groups += 1));
 
   const open = () =>
     createBlobStore({
@@ -160,7 +158,7 @@ describe('a blob', () => {
   });
 
   it.each(['-1', '1.5', 'three', '9999999999999999'])(
-    'with the epoch %s can be claimed with a usable one',
+    'with the epoch %s is claimed with a usable one',
     async (epoch) => {
       await put(nameOfBlob('ownership'), { ownerid: 'a', epoch });
       expect(await open().ownerships()).toMatchObject([{ owner: 'a', epoch: 0 }]);
@@ -169,13 +167,8 @@ describe('a blob', () => {
 
   it('with times in the future can be taken over: its age is that of its last change', async () => {
     const future = '9007199254740991';
-    await put(nameOfBlob('ownership'), {
-      ownerid: 'a',
-      epoch: '1',
-      renewedat: future,
-      wantedby: 'b',
-      wantedsince: future,
-    });
+    const given = { ownerid: 'a', epoch: '1', renewedat: future, wantedby: 'b', wantedsince: future };
+    await put(nameOfBlob('ownership'), given);
     const [record] = await open().ownerships();
     const soonest = Date.now() + 60_000;
     expect(record?.renewedAt).toBeLessThan(soonest);

@@ -89,13 +89,8 @@ describe('reading the hub', () => {
     seen = [];
     handle = async () => true;
     consumer = begin({
-      access: hub.eventsConnectionString,
-      drainMs: 2_000,
-      roundMs: 200,
-      answerMs: 500,
-      silentMs,
-      balance: { expiryMs: 5_000, forceMs: 9_000 },
-      store: createMemoryStore(),
+      ...{ access: hub.eventsConnectionString, drainMs: 2_000, roundMs: 200, answerMs: 500, silentMs },
+      ...{ balance: { expiryMs: 5_000, forceMs: 9_000 }, store: createMemoryStore() },
       partition: () => ({
         ...usualOpened(),
         dispatch({ event }) {
@@ -117,20 +112,14 @@ describe('reading the hub', () => {
 
   it.each<[what: string, happen: () => Promise<unknown>]>([
     ['the hub was down (trap 11)', () => hub.faults.strike({ kind: 'restart', downMs: 2_500 })],
-    [
-      'a connection broke while no event came (trap 12)',
-      () => hub.faults.strike({ kind: 'drop', connections: 'events' }),
-    ],
+    ['a connection broke without an event (trap 12)', () => hub.faults.strike({ kind: 'drop', connections: 'events' })],
     ...[undefined, 'amqp:connection:forced', 'amqp:internal-error'].map(
       (condition): [string, () => Promise<unknown>] => [
         `the hub closed the connection with its links attached: ${condition} (trap 18)`,
         () => closed({ links: 'attached', condition }),
       ],
     ),
-    [
-      'the hub ended links, sessions and connection (amqp:connection:forced)',
-      () => closed({ condition: 'amqp:connection:forced' }),
-    ],
+    ['the hub ended links, sessions and connection', () => closed({ condition: 'amqp:connection:forced' })],
     ...[true, false].map((closed): [string, () => Promise<unknown>] => [
       `a link was detached without an error, closed: ${closed}`,
       async () => expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1),

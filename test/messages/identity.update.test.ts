@@ -27,12 +27,10 @@ messageTable('V2', 'identity.update', sample, {
   identity: identityRows(failed),
 
   update: [
-    row(
-      'updates an identity below the parent of the header, with the body as sent {S1.1 S13.1 S13.5 S13.12}',
-      sent,
-      ok(),
-      [finds(), updated],
-    ),
+    row('updates an identity below the header’s parent, with the body as sent {S1.1 S13.1 S13.5 S13.12}', sent, ok(), [
+      finds(),
+      updated,
+    ]),
     row('updates an identity directly below the device when the header names no parent {S13.1}', { body }, ok(''), [
       finds('GET /devices?device=d1&identity=sensor-1', { ...sensor, path: 'd1/sensor-1' }),
       updated,
@@ -60,7 +58,7 @@ messageTable('V2', 'identity.update', sample, {
       [device, updatesDevice('{"publicKey":"MIIB"}')],
     ),
     row(
-      'finds an identity several levels down {S7.3}',
+      'finds one several levels down {S7.3}',
       { properties: { parent: 'edge/line 1/ü' }, body },
       ok('edge/line 1/ü'),
       [finds('GET /devices?device=d1&path=edge%2Fline%201%2F%C3%BC&identity=sensor-1'), updated],
@@ -78,12 +76,10 @@ messageTable('V2', 'identity.update', sample, {
       ],
     ),
     row('succeeds again with the same request {S13.8}', sent, ok(), [finds(), updated]),
-    row(
-      'sends no notification of the identity {S13.10}',
-      { properties: { ...properties, ack: undefined }, body },
-      undefined,
-      [finds(), updated],
-    ),
+    row('sends no notification of it {S13.10}', { properties: { ...properties, ack: undefined }, body }, undefined, [
+      finds(),
+      updated,
+    ]),
   ],
 
   'acknowledgement, of its own': [
@@ -122,9 +118,7 @@ messageTable('V2', 'identity.update', sample, {
   ],
 
   refused: [
-    row('refuses an identity that does not exist below the device {S13.1 S13.7 S13.12}', sent, unknown, [
-      findsNothing(),
-    ]),
+    row('refuses an identity that is not below the device {S13.1 S13.7 S13.12}', sent, unknown, [findsNothing()]),
     row('refuses a device that has no identity itself {S13.7}', { body: { publicKey: 'MIIB' } }, unknown, [
       findsNothing(device.call),
     ]),
@@ -141,12 +135,10 @@ messageTable('V2', 'identity.update', sample, {
       finds(),
       { call: put, reply: problem(404, 'Not found') },
     ]),
-    row(
-      'reads no identity from a __proto__ key',
-      { properties, body: '{"__proto__":{"identity":"sensor-1"}}' },
-      ok('edge', ''),
-      [device, updatesDevice('{"__proto__":{"identity":"sensor-1"}}')],
-    ),
+    row('reads no __proto__ key', { properties, body: '{"__proto__":{"identity":"sensor-1"}}' }, ok('edge', ''), [
+      device,
+      updatesDevice('{"__proto__":{"identity":"sensor-1"}}'),
+    ]),
   ],
 
   'lost answers': [

@@ -61,11 +61,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       [null, 'must be text'],
       [['sensor-1'], 'must be text'],
     ].map(([identity, fault]) =>
-      rejects(
-        `checks that the identity is text: ${JSON.stringify(identity)} {S13.6}`,
-        { body: { identity } },
-        `body.identity ${fault}`,
-      ),
+      rejects(`refuses ${JSON.stringify(identity)} {S13.6}`, { body: { identity } }, `body.identity ${fault}`),
     ),
     ...(
       [
@@ -90,12 +86,9 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ];
       const longer = parent.length > identity.length ? [`n${parent}`, identity] : [parent, `n${identity}`];
       return [
-        row(
-          `is found by ${what} that makes the URL exactly as long as allowed`,
-          { properties: { parent }, body: { identity } },
-          unknown,
-          [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
-        ),
+        row(`is found by ${what} that fills the URL’s limit`, { properties: { parent }, body: { identity } }, unknown, [
+          findsNothing(`GET /devices?device=d1&${query.join('&')}`),
+        ]),
         rejects(
           `refuses ${what} that makes the URL of a backend call one byte too long, before any call`,
           { properties: { parent: longer[0] }, body: { identity: longer[1] } },
@@ -103,11 +96,7 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
         ),
       ];
     }),
-    rejects(
-      'refuses an identity that is not valid Unicode',
-      { body: '{"identity":"\\ud800"}' },
-      'body.identity must be Unicode text',
-    ),
+    rejects('refuses invalid Unicode', { body: '{"identity":"\\ud800"}' }, 'body.identity must be Unicode text'),
     rejects('refuses a body that is not an object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
     rejects(
       'refuses a body in which identity occurs twice {S13.6}',
@@ -122,12 +111,9 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
       ),
     ),
     ...hostileIdentities.map(([identity, encoded]) =>
-      row(
-        `never splits an identity: ${shown(identity)} is one name {S7.1}`,
-        { properties, body: { identity } },
-        unknown,
-        [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
-      ),
+      row(`never splits identities: ${shown(identity)} is one {S7.1}`, { properties, body: { identity } }, unknown, [
+        findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`),
+      ]),
     ),
     row('splits a parent’s names only at its slashes', { properties: { parent: 'a%2fb&device=d2' }, body }, unknown, [
       findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1'),

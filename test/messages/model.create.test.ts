@@ -62,11 +62,8 @@ const quoting = 'the settings of feed pump seven are at https://im.example/7';
 const isFailed = ({ success }: (typeof many)[number]) => !success;
 
 const sample = {
-  body: { objectId: pumpId, ...body },
-  backend: forPump(absent, creates),
-  decisive: [device, absent, creates],
-  ack: ok,
-  failed: failure,
+  ...{ body: { objectId: pumpId, ...body }, backend: forPump(absent, creates) },
+  ...{ decisive: [device, absent, creates], ack: ok, failed: failure },
 };
 
 messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {

@@ -13,10 +13,7 @@ const failure = (code: string, details: unknown) => ({ success: false, code, det
 
 /** A row with one update. */
 const puts = (it: string, body: unknown, reply: ScriptedReply, answer: Pick<Row, 'ack'>): Row => ({
-  it,
-  properties,
-  body,
-  backend: [{ call: put, body, reply }],
+  ...{ it, properties, body, backend: [{ call: put, body, reply }] },
   ...answer,
 });
 /** A request that reaches no backend. */
@@ -119,10 +116,6 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       problem(400, 'Validation failed'),
       refused('HTTP 400: Validation failed'),
     ),
-    rejects(
-      'refuses a body in which version occurs twice',
-      { properties, body: '{"version":1,"version":2}' },
-      'body.version occurs twice',
-    ),
+    rejects('refuses a second version', { properties, body: '{"version":1,"version":2}' }, 'body.version occurs twice'),
   ],
 });

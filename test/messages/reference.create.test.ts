@@ -65,29 +65,21 @@ messageTable('V2', 'reference.create', sample, {
       [200, { data: [] }],
     ),
     passesOn('passes on an empty array', [], [200, { data: [] }]),
-    row(
-      'uses the source model of the header {S12.1}',
-      { properties: { objectId: pumpId, model: 'svc.configuration' }, body },
-      ok,
-      [
-        {
-          call: `POST /objects/${pumpId}/models/svc.configuration/references/out`,
-          body: JSON.stringify(body),
-          reply: [201, { data: [known] }],
-        },
-      ],
-    ),
+    row('uses the header’s model {S12.1}', { properties: { objectId: pumpId, model: 'svc.configuration' }, body }, ok, [
+      {
+        call: `POST /objects/${pumpId}/models/svc.configuration/references/out`,
+        body: JSON.stringify(body),
+        reply: [201, { data: [known] }],
+      },
+    ]),
     passesOn(
       'passes the body on byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
       `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "note":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
       [201, { data: [known] }],
     ),
-    row(
-      'sends no notification of the references {S12.5}',
-      { properties: { ...properties, ack: undefined }, body },
-      undefined,
-      [creates],
-    ),
+    row('sends no notification of them {S12.5}', { properties: { ...properties, ack: undefined }, body }, undefined, [
+      creates,
+    ]),
   ],
 
   parent: [
@@ -159,12 +151,7 @@ messageTable('V2', 'reference.create', sample, {
   ],
 
   refused: [
-    passesOn(
-      'refuses a source that does not exist {S12.6}',
-      body,
-      problem(404, 'Not found'),
-      refusal('HTTP 404: Not found'),
-    ),
+    passesOn('refuses an absent source {S12.6}', body, problem(404, 'Not found'), refusal('HTTP 404: Not found')),
     passesOn(
       'refuses a name that the type of the source does not know',
       [{ ...reference, name: 'likes' }],
@@ -201,15 +188,10 @@ messageTable('V2', 'reference.create', sample, {
   ],
 
   'lost answers': [
-    row(
-      'repeats a call whose answer was lost under the same idempotency key, without a further change',
-      { properties, body },
-      ok,
-      [
-        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
-        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: [known] }] },
-      ],
-    ),
+    row('repeats a call whose answer was lost under the same key, without a further change', { properties, body }, ok, [
+      { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
+      { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: [known] }] },
+    ]),
     row('reports the reason when the repeat is refused', { properties, body }, refusal('HTTP 404: Not found'), [
       { ...creates, reply: 'lost' },
       { ...creates, reply: problem(404, 'Not found') },

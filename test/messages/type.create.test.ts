@@ -19,12 +19,7 @@ const body = {
 const stored = { ...body, model: 'svc.device', uniqueProperties: ['serial'] };
 
 const ok = (more: object = {}) => ({
-  success: true,
-  code: 'ok',
-  details: '',
-  typeId: 'pump',
-  model: 'svc.device',
-  version: '1.0.0',
+  ...{ success: true, code: 'ok', details: '', typeId: 'pump', model: 'svc.device', version: '1.0.0' },
   ...more,
 });
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
@@ -91,11 +86,7 @@ messageTable('V2', 'type.create', sample, {
 
   size: [
     creates('accepts a type definition of exactly 65,536 bytes {S11.6}', definitionOf(65_536), [201, stored], ok()),
-    row(
-      'refuses a type definition of one byte more, and names the limit {S11.6 S21.1}',
-      { body: definitionOf(65_537) },
-      tooLarge(65_537),
-    ),
+    row('refuses one byte more, and names the limit {S11.6 S21.1}', { body: definitionOf(65_537) }, tooLarge(65_537)),
     row(
       'counts the decompressed size: exactly 65,536 bytes pass',
       {
@@ -179,16 +170,11 @@ messageTable('V2', 'type.create', sample, {
       { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
       { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [201, stored] },
     ]),
-    row(
-      'reports success for its own creation when the repeat meets the version with the same content {S11.3}',
-      { body },
-      ok(),
-      [
-        { call: post, reply: 'lost' },
-        { call: post, reply: problem(409, 'Exists') },
-        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
-      ],
-    ),
+    row('reports success for its own creation when the repeat meets the same content {S11.3}', { body }, ok(), [
+      { call: post, reply: 'lost' },
+      { call: post, reply: problem(409, 'Exists') },
+      { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
+    ]),
     row('is rejected when the repeat meets the version with other content', { body }, refusal('HTTP 409: Exists'), [
       { call: post, reply: 'lost' },
       { call: post, reply: problem(409, 'Exists') },
@@ -214,14 +200,9 @@ messageTable('V2', 'type.create', sample, {
         [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
       ),
     ),
-    row(
-      'does not read back without a lost answer: the existing version is another’s',
-      { body },
-      refusal('HTTP 409: Exists'),
-      [
-        { call: post, reply: 'refused' },
-        { call: post, reply: problem(409, 'Exists') },
-      ],
-    ),
+    row('does not read back without a lost answer: it is another’s', { body }, refusal('HTTP 409: Exists'), [
+      { call: post, reply: 'refused' },
+      { call: post, reply: problem(409, 'Exists') },
+    ]),
   ],
 });

@@ -40,8 +40,7 @@ describe('a body that is not complete', () => {
 
   it('is answered with 408 after ten seconds, and the connection is closed', async () => {
     const slow = await begin(setup, 'late');
-    const answer = await slow.ended();
-    expect(answer).toMatch(/HTTP\/1\.1 408 .*"reason":"request_timeout"/s);
+    expect(await slow.ended()).toMatch(/HTTP\/1\.1 408 .*"reason":"request_timeout"/s);
     expect(await setup.lineOf('late')).toMatchObject({ status: 408, reason: 'request_timeout', level: 'info' });
   });
 
@@ -93,20 +92,18 @@ describe('the header Expect', () => {
   });
 });
 
-describe('what is wrong with the body', () => {
-  it.each([
-    ['of another type', { 'content-type': 'text/plain' }, 415],
-    ['too large', { 'content-length': '262145' }, 413],
-  ])('is not told to callers who may not invoke: %s', async (_, headers, status) => {
-    const answerTo = async (token: string) => {
-      const request = send(setup, { 'content-length': '2', authorization: `Bearer ${token}`, ...headers }, '{}');
-      const answer = await request.receives(/\}\]\}$/);
-      request.socket.destroy();
-      return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
-    };
-    const { expired, reader, stranger, invoker } = setup.tokens;
-    const answers = [];
-    for (const token of ['', expired, reader, stranger, invoker]) answers.push(await answerTo(token));
-    expect(answers).toEqual([401, 401, 403, 404, status]);
-  });
+it.each([
+  ['of another type', { 'content-type': 'text/plain' }, 415],
+  ['too large', { 'content-length': '262145' }, 413],
+])('what is wrong with the body is not told to callers who may not invoke: %s', async (_, headers, status) => {
+  const answerTo = async (token: string) => {
+    const request = send(setup, { 'content-length': '2', authorization: `Bearer ${token}`, ...headers }, '{}');
+    const answer = await request.receives(/\}\]\}$/);
+    request.socket.destroy();
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+  };
+  const { expired, reader, stranger, invoker } = setup.tokens;
+  const answers = [];
+  for (const token of ['', expired, reader, stranger, invoker]) answers.push(await answerTo(token));
+  expect(answers).toEqual([401, 401, 403, 404, status]);
 });

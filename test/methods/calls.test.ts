@@ -19,21 +19,11 @@ const methodsOf = (methods: Readonly<Record<string, Readonly<Record<string, stri
   methods: new Map(Object.entries(methods).map(([name, inputs = {}]) => [name, new Map(Object.entries(inputs))])),
   baseTypes: [],
 });
-const dataTypes = {
-  label: 'string',
-  rpm: 'integer',
-  torque: 'number',
-  reverse: 'boolean',
-  image: 'file',
-  shape: 'shape',
-};
+const numbers = { rpm: 'integer', torque: 'number' };
+const dataTypes = { label: 'string', ...numbers, reverse: 'boolean', image: 'file', shape: 'shape' };
 const known: Lineage = { types: [methodsOf({ configure: dataTypes, stop: undefined })], unknown: [] };
-const done: DirectMethodResult = {
-  kind: 'response',
-  status: 200,
-  payload: { status: 7 },
-  text: '{"payload":{"status":7}}',
-};
+const payload = { status: 7 };
+const done: DirectMethodResult = { kind: 'response', status: 200, payload, text: '{"payload":{"status":7}}' };
 
 interface Given {
   readonly method?: string;
@@ -47,25 +37,15 @@ interface Given {
 }
 
 async function invoke(given: Given) {
-  const {
-    method = 'configure',
-    type = 'motor@1.0.0',
-    lineage = known,
-    result = done,
-    edgeModule = '',
-    body = {},
-  } = given;
+  const { method = 'configure', type = 'motor@1.0.0', lineage = known, result = done } = given;
+  const { edgeModule = '', body = {} } = given;
   const called: DirectMethod[] = [];
   const recorded: DirectMethodResult[] = [];
   const asked: unknown[] = [];
   const steps: string[] = [];
   const records = createInvocationRecords({ log: createLog('silent'), meter: noMeter, hubHost: '' });
-  const observation = records.begin({
-    correlationId: 'c-1',
-    objectId: 'as the caller spells it',
-    model: 'svc.device',
-    method,
-  });
+  const settings = { correlationId: 'c-1', objectId: 'as the caller spells it', model: 'svc.device', method };
+  const observation = records.begin(settings);
   const run = createInvoke({
     backends: {
       async lineageOf(call, model, ref) {
@@ -117,9 +97,8 @@ describe('an invocation', () => {
     expect(files.mock.calls[0]?.[0]).toMatchObject({ input: body.input, claims: { tid: 'acme' }, timeout: 17 });
     expect([recorded, steps]).toEqual([[done], ['sign the files: file storage']]);
     const ref = { typeId: 'motor', version: '1.0.0' };
-    expect(asked).toEqual([
-      { deviceId: 'gateway-1', correlationId: 'c-1', model: 'svc.device', ref: expect.objectContaining(ref) },
-    ]);
+    const of = { deviceId: 'gateway-1', correlationId: 'c-1', model: 'svc.device' };
+    expect(asked).toEqual([{ ...of, ref: expect.objectContaining(ref) }]);
     expect(fields).toMatchObject({ timeout: 17, methodStatus: 7 });
   });
 
@@ -200,11 +179,7 @@ describe('an input', () => {
 describe('a method', () => {
   const none: Lineage = { types: [], unknown: ['motor@1.0.0'] };
   it.each<[what: string, given: Given, failure: object]>([
-    [
-      'of an unknown type',
-      { lineage: none },
-      rule('type_not_found', /does not know "motor@1.0.0", the type of this object$/),
-    ],
+    ['of no known type', { lineage: none }, rule('type_not_found', /know "motor@1.0.0", the type of this object$/)],
     ['of an object with a malformed type', { type: 'a/b@x' }, rule('type_not_found', /does not know "a\/b@x"/)],
     ['that is not declared', { method: 'explode' }, rule('method_not_found', /declare the method "explode"$/)],
     ['whose name is misspelt', { method: 'stpo' }, rule('method_not_found', /"stpo"; did you mean "stop"\?$/)],
@@ -212,10 +187,7 @@ describe('a method', () => {
     [
       'of a base type that is not known',
       { method: 'explode', lineage: { ...known, unknown: ['machine@2'] } },
-      rule(
-        'method_not_found',
-        /declare the method "explode"; the type registry does not know the base type "machine@2"$/,
-      ),
+      rule('method_not_found', /the method "explode"; the type registry does not know the base type "machine@2"$/),
     ],
   ])('%s is refused', async (_, given, failure) => {
     const { outcome, called } = await invoke(given);

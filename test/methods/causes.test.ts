@@ -64,8 +64,7 @@ describe('the hub', () => {
     expect(toldOf(failureFromHub(error()))).toEqual(told(as, reason, invoked, retryAfter));
     // Its own Retry-After replaces ours; where a repeat is of no use, or may run the method twice, there is none.
     const asked = retryAfter === undefined ? undefined : 17;
-    const wanted = failureFromHub(error({ 'retry-after': '17' }));
-    expect(toldOf(wanted)).toEqual(told(as, reason, invoked, asked));
+    expect(toldOf(failureFromHub(error({ 'retry-after': '17' })))).toEqual(told(as, reason, invoked, asked));
   });
 
   it.each<[what: string, error: Error, wasSent: boolean, Reason, Invoked, retryAfter?: number]>([
@@ -94,10 +93,8 @@ it.each<[message: string, info: object, Reason, Invoked]>([
   '404103 says that nothing was invoked only where the hub waited for the device to connect: %j %j',
   (message, info, reason, invoked) => {
     const responseBody = JSON.stringify({ Message: JSON.stringify({ errorCode: 404103, message, info }) });
-    const error = Object.assign(new Error('of the client'), {
-      response: { statusCode: 404, headers: {} },
-      responseBody,
-    });
+    const given = { response: { statusCode: 404, headers: {} }, responseBody };
+    const error = Object.assign(new Error('of the client'), given);
     expect(toldOf(failureFromHub(readHubError(error, true)))).toMatchObject({ reason, invoked });
   },
 );
@@ -126,16 +123,13 @@ describe('a device', () => {
     }
   });
 
-  it.each([400, 404, 409, 502, 503, 504, 500, 410])(
-    'that answers %i and does not say it may have run the method',
-    (status) => {
-      for (const invoked of [undefined, null, true, 'YES', 'perhaps', ['no']]) {
-        const payload = { detail: 'as it is', invoked };
-        const failure = failureIn(() => readMethodResponse({ status, payload, text: JSON.stringify({ payload }) }));
-        expect(failure.invoked).toBe('unknown');
-      }
-    },
-  );
+  it.each([400, 404, 409, 502, 503, 504, 500, 410])('that answers %i, and not that it may have run it', (status) => {
+    for (const invoked of [undefined, null, true, 'YES', 'perhaps', ['no']]) {
+      const payload = { detail: 'as it is', invoked };
+      const failure = failureIn(() => readMethodResponse({ status, payload, text: JSON.stringify({ payload }) }));
+      expect(failure.invoked).toBe('unknown');
+    }
+  });
 });
 
 function failureIn(work: () => unknown): Failure {

@@ -52,7 +52,7 @@ describe('a file', () => {
   afterAll(stop);
 
   it.each(['m-1.bin', 'sub/ü ?#%.bin'])(
-    'is sent to the device with a signature for reading this file only: %s {S23.5}',
+    'is sent to the device, signed for reading it only: %s {S23.5}',
     async (name) => {
       expect((await load(name)).status).toBe(200);
       const { payload } = motor.received.at(-1) ?? {};

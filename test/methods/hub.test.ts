@@ -116,9 +116,7 @@ it('a wrong key at the start keeps the front door not ready and is logged as an 
   const locked = await startForTest(startTestFrontDoor({ settings, hub: setup.hub }));
   await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1), soon);
   const answer = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
-  expect([answer.status, await answer.json()]).toEqual([
-    503,
-    { status: 'not ready', waitingFor: ['access to methods of the hub'] },
-  ]);
+  const expected = [503, { status: 'not ready', waitingFor: ['access to methods of the hub'] }];
+  expect([answer.status, await answer.json()]).toEqual(expected);
   await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
 });

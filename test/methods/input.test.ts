@@ -80,13 +80,8 @@ describe('the payload for the device', () => {
   it('may have 131,072 bytes, and not one more', async () => {
     const empty = Buffer.byteLength(
       JSON.stringify({
-        correlationId: 'c',
-        objectId: setup.objectIdOf(conveyor),
-        model: 'svc.device',
-        target: '',
-        method: 'configure',
-        timeout: 30,
-        input: { label: '' },
+        ...{ correlationId: 'c', objectId: setup.objectIdOf(conveyor), model: 'svc.device', target: '' },
+        ...{ method: 'configure', timeout: 30, input: { label: '' } },
       }),
     );
     const room = 131_072 - empty;

@@ -139,10 +139,7 @@ it('nothing is left of a front door that was stopped while it could not reach it
   };
   const backends = await startForTest(startBackends());
   const { HUB_SERVICE_CONNECTION_STRING: _, ...env } = environment({ serviceConnectionString: '' } as never, backends, {
-    HUB_SERVICE_CONNECTION_STRING_FILE: fileOf(
-      'address',
-      'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
-    ),
+    HUB_SERVICE_CONNECTION_STRING_FILE: fileOf('a', 'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5'),
     METHODS_TLS_CERTIFICATE_FILE: fileOf('cert.pem', cert),
     METHODS_TLS_KEY_FILE: fileOf('key.pem', key),
   });

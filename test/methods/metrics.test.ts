@@ -89,8 +89,7 @@ it('the metrics have the connections, the circuits and the cache of the backends
   const used = { device_messaging_backend: 'informationModel', device_messaging_state: 'used' };
   await expect.poll(() => read('device_messaging_backend_connections', used)).toBe(1);
   const after = await samples();
-  const out = after.filter(({ name }) => name === 'device_messaging_backend_out');
-  expect(out).toMatchObject([
+  expect(after.filter(({ name }) => name === 'device_messaging_backend_out')).toMatchObject([
     { labels: { device_messaging_backend: 'informationModel' }, value: 0 },
     { labels: { device_messaging_backend: 'typeRegistry' }, value: 0 },
     { labels: { device_messaging_backend: 'tokenEndpoint' }, value: 0 },
@@ -105,8 +104,7 @@ it('the metrics include every metric of the front door', async () => {
   const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
   // Nobody has asked for a file here: those of stores are in the table of all metrics.
   const names = namesIn.methods.filter((name) => !name.startsWith('device_messaging.store.'));
-  const printed = names.map((name) => prometheusNameOf(name, metrics[name]));
-  expect(printed.filter((name) => !served.has(name))).toEqual([]);
+  expect(names.map((name) => prometheusNameOf(name, metrics[name])).filter((name) => !served.has(name))).toEqual([]);
 });
 
 it('the metrics include no others, and no names of callers or devices', async () => {
@@ -117,9 +115,8 @@ it('the metrics include no others, and no names of callers or devices', async ()
   );
   expect(further).toEqual([]);
   const secrets = [...Object.values(setup.tokens), setup.backends.token.clientSecret];
-  for (const one of [...secrets, setup.objectIdOf(conveyor), 'motor-1', 'stop', 'control-room']) {
+  for (const one of [...secrets, setup.objectIdOf(conveyor), 'motor-1', 'stop', 'control-room'])
     expect(text).not.toContain(one);
-  }
 });
 
 it('the metrics have every reason of a failure', () => {

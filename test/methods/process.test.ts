@@ -58,13 +58,10 @@ const post = (port: number, ca: string, path: string): Promise<{ status: number;
 
 it('the front door is ready, serves TLS, finishes the invocations in progress on SIGTERM, and exits with 0', async () => {
   const { cert, key, ca } = await ensureCertificates(directory);
-  const files = {
-    METHODS_TLS_CERTIFICATE_FILE: join(directory, 'chain.pem'),
-    METHODS_TLS_KEY_FILE: join(directory, 'private.pem'),
-  };
-  writeFileSync(files.METHODS_TLS_CERTIFICATE_FILE, cert);
-  writeFileSync(files.METHODS_TLS_KEY_FILE, key);
-  const port = await start({ ...files, NODE_ENV: '' });
+  const [chain, ofChain] = [join(directory, 'chain.pem'), join(directory, 'private.pem')];
+  writeFileSync(chain, cert);
+  writeFileSync(ofChain, key);
+  const port = await start({ METHODS_TLS_CERTIFICATE_FILE: chain, METHODS_TLS_KEY_FILE: ofChain, NODE_ENV: '' });
   const calling = post(port, ca, setup.pathOf(conveyor, 'stop'));
   const call = await motor.next();
   const stopped = process.stop();
@@ -92,9 +89,8 @@ it('the front door is ready, serves TLS, finishes the invocations in progress on
   expect(new Set(written.map(({ instance }) => instance)).size).toBe(1);
   expect(written[0].instance).toMatch(/^[\w.-]+-[0-9a-f]{8}$/);
   const hubKey = keyOf(setup.hub.serviceConnectionString);
-  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret, hubKey]) {
+  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret, hubKey])
     expect(lines.join('\n')).not.toContain(secret);
-  }
 });
 
 it('the front door switches to debug and back at SIGUSR2', async () => {
@@ -114,18 +110,14 @@ it('the front door writes lines for people with LOG_PRETTY', async () => {
   const text = readFileSync(logFile, 'utf8');
   expect(text).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}starting \(program\.starting\) {2}version=/);
   expect(text).toContain('INFO  stopped (program.stopped)\n');
-  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)]) {
+  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)])
     expect(text).not.toContain(secret);
-  }
 });
 
 it('the front door sends spans to a collector if the standard variables say so, the last ones when it stops', async () => {
   const collector = await startCollector();
-  const port = await start({
-    OTEL_TRACES_EXPORTER: 'otlp',
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_METRICS_EXPORTER: 'none',
-  });
+  const exporters = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'none' };
+  const port = await start({ ...exporters, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   const reply = await fetch(`http://127.0.0.1:${port}${setup.pathOf(conveyor, 'stop')}`, { method: 'POST' });
   expect(reply.status).toBe(401);
   expect(validateValue('methods', 'Errors', await reply.json())).toEqual([]);

@@ -47,18 +47,16 @@ describe('the path of a request', () => {
   );
 });
 
-describe('the rules of HTTP', () => {
-  it.each<[Reason | undefined, string, Record<string, string>]>([
-    [undefined, '1.1', { host: 'x' }],
-    [undefined, '1.1', { host: 'x', expect: ' 100-Continue ' }],
-    [undefined, '1.0', {}],
-    ['invalid_request', '0.9', { host: 'x' }],
-    ['invalid_request', '1.1', {}],
-    ['expectation_failed', '1.1', { host: 'x', expect: '200-ok' }],
-  ])('give %s for HTTP/%s with %j', (reason, httpVersion, headers) =>
-    expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason),
-  );
-});
+it.each<[Reason | undefined, string, Record<string, string>]>([
+  [undefined, '1.1', { host: 'x' }],
+  [undefined, '1.1', { host: 'x', expect: ' 100-Continue ' }],
+  [undefined, '1.0', {}],
+  ['invalid_request', '0.9', { host: 'x' }],
+  ['invalid_request', '1.1', {}],
+  ['expectation_failed', '1.1', { host: 'x', expect: '200-ok' }],
+])('the rules of HTTP give %s for HTTP/%s with %j', (reason, httpVersion, headers) =>
+  expect(reasonOf(() => checkHttp({ headers, httpVersion } as IncomingMessage))).toBe(reason),
+);
 
 describe('the caller of a request', () => {
   it.each<[header: string | undefined, token: string | undefined]>([
@@ -97,10 +95,9 @@ describe('the caller of a request', () => {
     [{ sub: 'x'.repeat(129) }, { sub: 'x'.repeat(128) }],
     [{ sub: `${'x'.repeat(127)}😀` }, { sub: `${'x'.repeat(127)}\ufffd` }],
     [Object.create({ sub: 'inherited' }), {}],
-  ])('is with the claims %j logged as %j', (claims, caller) => {
-    expect(callerOf({ ...claims })).toEqual(caller);
-    expect(callerOf(claims as Record<string, unknown>)).toEqual(caller);
-  });
+  ])('is with the claims %j logged as %j', (claims, caller) =>
+    expect([callerOf({ ...claims }), callerOf(claims as Record<string, unknown>)]).toEqual([caller, caller]),
+  );
 
   it.each<[claims: object, key: string]>([
     [{ sub: 'u', azp: 'a' }, 'sub u'],
@@ -118,13 +115,7 @@ describe('the receiver of an invocation', () => {
     [undefined, 'no_owner'],
     ['', 'no_owner'],
     ...[
-      '.',
-      '../motor-1/x',
-      '/motor-1',
-      'motor-1/',
-      'motor-1//x',
-      'motor-1/x/..',
-      'motor-1/x\u0000',
+      ...['.', '../motor-1/x', '/motor-1', 'motor-1/', 'motor-1//x', 'motor-1/x/..', 'motor-1/x\u0000'],
       'motor-1/\ud800',
     ].map((path): [string, Reason] => [path, 'invalid_path']),
   ])('at the path %s is %j', (path, route) => {

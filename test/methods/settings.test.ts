@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
+import { readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { methodsSchema } from '../../src/settings/table.ts';
+import { settingProblems } from '../settings/support/settingProblems.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';
 const enough = {
@@ -14,19 +15,13 @@ const enough = {
 };
 const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
 const signature = 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x';
-const withFiles = { ...enough, METHODS_FILES_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' };
+const filesAt = (account: string) => ({
+  ...{ ...enough, METHODS_FILES_CONNECTION_STRING: account, METHODS_FILES_CONTAINER: 'files' },
+});
+const withFiles = filesAt(storage);
 
 const directory = folderForAll('settings');
-
-function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readMethodsSettings(env, directory);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (env: NodeJS.ProcessEnv) => settingProblems(env, directory, readMethodsSettings);
 
 describe('the settings of the front door', () => {
   it('are few, and the error names all missing ones', () => {
@@ -38,15 +33,10 @@ describe('the settings of the front door', () => {
 
   it('may be next to those of the service, in the environment and in a file', () => {
     const file = join(directory, 'both.json');
-    writeFileSync(
-      file,
-      JSON.stringify({ delivery: { drainSeconds: 7 }, methods: { drainSeconds: 20 }, http: { port: 1 } }),
-    );
+    const both = { delivery: { drainSeconds: 7 }, methods: { drainSeconds: 20 }, http: { port: 1 } };
+    writeFileSync(file, JSON.stringify(both));
     const env = {
-      ...enough,
-      CONFIG_FILE: file,
-      DELIVERY_MAX_MESSAGES: '5',
-      PRINCIPAL_MANAGER_URL: 'https://pm.example',
+      ...{ ...enough, CONFIG_FILE: file, DELIVERY_MAX_MESSAGES: '5', PRINCIPAL_MANAGER_URL: 'https://pm.example' },
       HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub`,
     };
     expect(readMethodsSettings(env, directory)).toMatchObject({ methods: { drainSeconds: 20 }, http: { port: 1 } });
@@ -56,35 +46,21 @@ describe('the settings of the front door', () => {
   it('that are unknown are refused in a file', () => {
     const file = join(directory, 'wrong.json');
     writeFileSync(file, JSON.stringify({ methods: { drainSecs: 20 }, backends: { color: 'red' } }));
-    expect(problemsOf({ ...enough, CONFIG_FILE: file }).join('\n')).toMatch(
-      /drainSecs(.|\n)*color|color(.|\n)*drainSecs/,
-    );
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file }).join('\n');
+    expect(problems).toMatch(/drainSecs(.|\n)*color|color(.|\n)*drainSecs/);
   });
 
   it.each<[string, Record<string, string>, string]>([
     ['the port of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
     ['the port of the admin', { METHODS_PORT: '8181', ADMIN_PORT: '8181' }, 'METHODS_PORT and ADMIN_PORT must differ'],
     ['an invalid port', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
-    [
-      'half a certificate',
-      { METHODS_TLS_KEY_FILE: '/key.pem' },
-      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
-    ],
-    [
-      'the other half of one',
-      { METHODS_TLS_CERTIFICATE_FILE: '/cert.pem' },
-      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
-    ],
-    [
-      'two ways to the files',
-      { ...withFiles, IDENTITY: 'managed', METHODS_FILES_ACCOUNT_URL: 'https://a.example' },
-      'METHODS_FILES_CONNECTION_STRING and METHODS_FILES_ACCOUNT_URL are two ways',
-    ],
-    [
-      'two ways to the store',
-      { ...withFiles, IDENTITY: 'managed', STORE_CONNECTION_STRING: storage, STORE_ACCOUNT_URL: 'https://a.example' },
-      'STORE_CONNECTION_STRING and STORE_ACCOUNT_URL are two ways',
-    ],
+    ['a key alone', { METHODS_TLS_KEY_FILE: '/key.pem' }, 'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE'],
+    ['no key', { METHODS_TLS_CERTIFICATE_FILE: '/cert.pem' }, 'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE'],
+    ...['METHODS_FILES', 'STORE'].map((name): [string, Record<string, string>, string] => {
+      const ways = { [`${name}_CONNECTION_STRING`]: storage, [`${name}_ACCOUNT_URL`]: 'https://a.example' };
+      const problem = `${name}_CONNECTION_STRING and ${name}_ACCOUNT_URL are two ways`;
+      return [`two ways to ${name}`, { ...withFiles, IDENTITY: 'managed', ...ways }, problem];
+    }),
     [
       'a container without an account',
       { METHODS_FILES_CONTAINER: 'files' },
@@ -101,21 +77,9 @@ describe('the settings of the front door', () => {
       'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key',
     ],
     ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is not used'],
-    [
-      'an invalid container name',
-      { ...withFiles, METHODS_FILES_CONTAINER: '../x' },
-      'METHODS_FILES_CONTAINER: must be 3',
-    ],
-    [
-      'a shared access signature',
-      { ...withFiles, METHODS_FILES_CONNECTION_STRING: signature },
-      'must have AccountName and AccountKey',
-    ],
-    [
-      'plain http',
-      { ...withFiles, METHODS_FILES_CONNECTION_STRING: storage.replace('https', 'http') },
-      'on this machine only',
-    ],
+    ['a wrong container name', { ...withFiles, METHODS_FILES_CONTAINER: '../x' }, 'METHODS_FILES_CONTAINER: must be 3'],
+    ['a shared access signature', filesAt(signature), 'must have AccountName and AccountKey'],
+    ['plain http', filesAt(storage.replace('https', 'http')), 'on this machine only'],
   ])('are refused with %s', (_, given, problem) =>
     expect(problemsOf({ ...enough, ...given })).toEqual([expect.stringContaining(problem)]),
   );
@@ -132,14 +96,8 @@ describe('the settings of the front door', () => {
 
   it.each([
     ['the store', { STORE_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' }],
-    [
-      'the store of the emulator',
-      { STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true', METHODS_FILES_CONTAINER: 'f-1' },
-    ],
-    [
-      'an account of their own beside a store that can sign for none',
-      { ...withFiles, STORE_CONNECTION_STRING: signature },
-    ],
+    ['the emulator’s store', { STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true', METHODS_FILES_CONTAINER: 'f-1' }],
+    ['an account of their own beside a store that signs none', { ...withFiles, STORE_CONNECTION_STRING: signature }],
     ['an account of their own beside a service with files', { ...withFiles, STORE: 'file' }],
     ['no files, and a store for the service', { STORE: 'blob', STORE_CONNECTION_STRING: signature }],
   ])('allow for files of methods: %s', (_, given) => expect(problemsOf({ ...enough, ...given })).toEqual([]));

@@ -97,9 +97,8 @@ it('A message whose partition is lost while the parent is set is left to the nex
 it('The details of related models are covered together, all of them when a value of the body spans some', () => {
   const covered = (redacted: (words: string) => string) => {
     const related = createRelatedModels({ maxRelatedModels: 3 });
-    for (const details of ['of feed pump', '', 'at http://x']) {
+    for (const details of ['of feed pump', '', 'at http://x'])
       related.take(parseJson(JSON.stringify({ model: 'm', success: false, code: 'c', details })));
-    }
     related.cover(redacted);
     return related.results.map(({ details }) => details);
   };
@@ -111,8 +110,7 @@ it('What is kept of the results of related models is bounded, also where each is
   const related = createRelatedModels({ maxRelatedModels: 3_000 });
   const one = parseJson(JSON.stringify({ model: 'x'.repeat(60_000), success: true, code: 'ok', details: '' }));
   for (let count = 0; count < 4; count += 1) related.take(one);
-  const fifth = rejection(Promise.resolve().then(() => related.take(one)));
-  return expect(fifth).resolves.toMatchObject({
+  return expect(rejection(Promise.resolve().then(() => related.take(one)))).resolves.toMatchObject({
     code: 'response_too_large',
     details: 'information model: the results of related models have more than 262144 characters',
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCallRecords } from '../../src/observing/callRecords.ts';
+import { createCallRecords, createStoreRecords } from '../../src/observing/callRecords.ts';
 import { createMeter } from '../../src/observing/metrics.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { courseOf, readingOf, sumsOf } from '../support/observed.ts';
@@ -43,10 +43,8 @@ describe('a call to a backend', () => {
     call.attempted(answer(200), false);
     call.ended();
 
-    expect([observation.open.size, observation.times]).toEqual([
-      0,
-      { informationModel: { calls: 1, attempts: 3, ms: 610 } },
-    ]);
+    const expected = [0, { informationModel: { calls: 1, attempts: 3, ms: 610 } }];
+    expect([observation.open.size, observation.times]).toEqual(expected);
     expect(sumsOf(meter, 'http.client.request.duration')).toEqual({
       'informationModel read object model GET  connection refused': 0.1,
       'informationModel read object model GET 503': 0.2,
@@ -153,4 +151,19 @@ it('outages and probes of a backend are recorded', () => {
   records.probed(answer(404), beganAt);
   expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
   expect(sumsOf(meter, 'http.client.request.duration')).toEqual({ 'informationModel probe GET 404': 0.07 });
+});
+
+it('calls to stores are recorded with their time and fault, and counted while they are under way', () => {
+  const meter = createMeter();
+  const records = createStoreRecords(meter);
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({});
+  vi.advanceTimersByTime(1_000);
+  const ends = [records.begin('files', 'read'), records.begin('files', 'read'), records.begin('deadLetters', 'write')];
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 2, deadLetters: 1 });
+  vi.advanceTimersByTime(250);
+  ends[0]?.();
+  ends[2]?.('refused');
+  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 1 });
+  const expected = { 'files read': 0.25, 'deadLetters write refused': 0.25 };
+  expect(sumsOf(meter, 'device_messaging.store.duration')).toEqual(expected);
 });

@@ -50,11 +50,10 @@ it.each(refusals)('%s is refused: the clock may be the cause, and is when the an
   const clock = 'synchronise the clock of this machine (NTP)';
   const alone = todo('Timestamp:2026-01-02T03:00:00', 'Fri, 02 Jan 2026 03:00:00 GMT');
   expect(alone).not.toContain('clock of this machine');
+  const otherwise = `If that does not help, ${alone}`;
   expect(todo('no')).toBe(`${alone}; or ${clock}: with a wrong one, tokens are refused too`);
   for (const said of ['TrackingId:7_G1, Timestamp:2026-01-02T05:04:05', 'ID:7-TimeStamp:01/02/2026 05:04:05'])
-    expect(todo(said, 'Fri, 02 Jan 2026 05:04:05 GMT')).toBe(
-      `${clock}: it is 7200 s behind theirs. If that does not help, ${alone}`,
-    );
+    expect(todo(said, 'Fri, 02 Jan 2026 05:04:05 GMT')).toBe(`${clock}: it is 7200 s behind theirs. ${otherwise}`);
   expect(todo('Timestamp:2026-01-02T01:04:05', 'Fri, 02 Jan 2026 01:04:05 GMT')).toContain('7200 s ahead of theirs');
 });
 
@@ -124,21 +123,9 @@ it.each<[what: string, error: unknown, hubSaid: string, byKey: RegExp, byIdentit
     /^SharedAccessKeyName and .* must be those of a policy/,
     /^give the identity a role .* IDENTITY_HUB_SCOPE/,
   ],
-  [
-    'another host',
-    absent,
-    'none',
-    /^HostName must be that of the IoT hub/,
-    /^HUB_HOST_NAME must be that of the IoT hub/,
-  ],
+  ['other host', absent, 'none', /^HostName must be that of the IoT hub/, /^HUB_HOST_NAME must be that of the IoT hub/],
   ['a port that refuses', closed, 'socket: ECONNREFUSED', nobodyAt('HostName with'), nobodyAt('HUB_HOST_NAME with')],
-  [
-    'no answer in time',
-    new TooLate('no answer within 5 ms'),
-    'nothing',
-    nobodyAt('HostName'),
-    nobodyAt('HUB_HOST_NAME'),
-  ],
+  ['no answer', new TooLate('no answer within 5 ms'), 'nothing', nobodyAt('HostName'), nobodyAt('HUB_HOST_NAME')],
   ['an error without a code', new Error('what'), 'what', orWait('HostName'), orWait('HUB_HOST_NAME')],
   ['an error without words', named, 'UnauthorizedError', /of a policy/, /a role/],
   ['an error of itself', ofItself(new Error('own')), 'own', /^compare/, /^compare/],

@@ -91,11 +91,8 @@ describe.each<[string, Program]>([
 
   it('each number is unique', () => {
     const numbers = Object.entries(table).flatMap(([name, points]) =>
-      yesOrNo.includes(name)
-        ? []
-        : Object.entries(points).map(([labels, value]) => [value, `${name} ${labels}`] as const),
+      yesOrNo.includes(name) ? [] : Object.entries(points).map(([of, value]) => [value, `${name} ${of}`] as const),
     );
-    const twice = numbers.filter(([value], index) => numbers.findIndex(([other]) => other === value) !== index);
-    expect(twice).toEqual([]);
+    expect(numbers.filter(([value], index) => numbers.findIndex(([other]) => other === value) !== index)).toEqual([]);
   });
 });

@@ -94,11 +94,8 @@ it('the exposition has the other metrics when one cannot be read', async () => {
 
 it('the exposition names the source of the metrics', async () => {
   const [target] = parseMetrics(await text()).filter(({ name }) => name === 'target_info');
-  expect(target?.labels).toMatchObject({
-    service_name: 'tested',
-    service_version: '1.2.3',
-    service_instance_id: 'host-1',
-  });
+  const expected = { service_name: 'tested', service_version: '1.2.3', service_instance_id: 'host-1' };
+  expect(target?.labels).toMatchObject(expected);
 });
 
 it('the event loop delay excludes the interval of the measurement', async () => {

@@ -19,12 +19,15 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const callers = `00-${traceId}-b7ad6b7169203331-01`;
 const route = '/objects/{objectId}/models/{model}/methods/{method}';
 const named = { correlationId: 'c-1', objectId: 'o-1', model: 'svc.device', method: 'stop' };
+const fields = { cause: 'asleep' };
 const offline: InvocationFailure = {
-  ...{ reason: 'device_offline', status: 503, invoked: 'no', detail: 'not connected', fields: { cause: 'asleep' } },
+  reason: 'device_offline',
+  status: 503,
+  invoked: 'no',
+  detail: 'not there',
+  fields,
 };
-const forbidden: InvocationFailure = {
-  ...{ reason: 'forbidden', status: 403, invoked: 'no', detail: 'may not', fields: {} },
-};
+const forbidden: InvocationFailure = { reason: 'forbidden', status: 403, invoked: 'no', detail: 'may not', fields: {} };
 
 type Observation = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
 
@@ -39,10 +42,8 @@ function setUp(traceparent: string | readonly string[] | undefined = callers) {
   const { traces, spans } = recordedSpans();
   const fields: RequestFields = { ...named };
   vi.advanceTimersByTime(1_000);
-  const observation = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps }).begin(
-    fields,
-    traceparent,
-  );
+  const records = createInvocationRecords({ log, meter, hubHost: 'hub.example', traces, taps });
+  const observation = records.begin(fields, traceparent);
   vi.advanceTimersByTime(5);
   return { observation, fields, lines, meter, told, spans };
 }
@@ -79,29 +80,13 @@ describe('an invocation', () => {
     observation.ended(200, undefined);
 
     const { time: _, event: __, ...line } = lines[0] ?? {};
-    expect([lines.length, line]).toEqual([
-      1,
-      {
-        ...{
-          level: 'info',
-          msg: 'method invoked',
-          ...named,
-          traceId,
-          caller: { sub: 'u' },
-          target: 'bus',
-          device: 'd1',
-        },
-        ...{ hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
-      },
-    ]);
+    expect(lines).toHaveLength(1);
+    expect(line).toEqual({
+      ...{ level: 'info', msg: 'method invoked', ...named, traceId, caller: { sub: 'u' }, target: 'bus', device: 'd1' },
+      ...{ hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
+    });
     expect(events).toEqual([
-      [
-        told('invoked', {
-          ...{ objectId: 'o-1', model: 'svc.device', method: 'stop', target: 'bus', caller: { sub: 'u' } },
-          ...{ traceId, lookUpMs: 3 },
-        }),
-        undefined,
-      ],
+      [told('invoked', { ...named, target: 'bus', caller: { sub: 'u' }, traceId, lookUpMs: 3 }), undefined],
       [told('decoded', { timeout: 30 }), { body: '{"rpm":1}' }],
       [told('sent', { to: 'd1', timeoutSeconds: 30 }), { request: '{"method":"stop"}' }],
       [told('answer', { ms: 40, status: 201 }), { response: '{"status":7}' }],
@@ -126,13 +111,9 @@ describe('an invocation', () => {
     ]);
   });
 
+  const throttled: End = { kind: 'failure', failure: 'throttled', status: 403, code: 403800 };
   it.each<[what: string, end: End, fields: object, label: string]>([
-    [
-      'with its status and code',
-      { kind: 'failure', failure: 'throttled', status: 403, code: 403800 },
-      { hubStatus: 403, errorCode: 403800 },
-      '403 throttled',
-    ],
+    ['with its status and code', throttled, { hubStatus: 403, errorCode: 403800 }, '403 throttled'],
     ['without an answer', { kind: 'failure', failure: 'unavailable' }, {}, 'unavailable'],
   ])('that the hub refuses is told %s', async (_, end, more, label) => {
     const { observation, lines, meter, told: events, spans } = setUp();
@@ -142,22 +123,20 @@ describe('an invocation', () => {
     const { failure } = end as { readonly failure: string };
     expect(lines[0]).toMatchObject({
       ...{ level: 'warn', msg: 'method not invoked, or its outcome is unknown', ...more, hubMs: 40, status: 503 },
-      ...{ reason: 'device_offline', invoked: 'no', details: 'not connected', cause: 'asleep' },
+      ...{ reason: 'device_offline', invoked: 'no', details: 'not there', cause: 'asleep' },
     });
-    expect(Object.keys(lines[0] ?? {}).filter((key) => ['hubStatus', 'errorCode'].includes(key))).toEqual(
-      Object.keys(more),
-    );
+    const ofHub = Object.keys(lines[0] ?? {}).filter((key) => ['hubStatus', 'errorCode'].includes(key));
+    expect(ofHub).toEqual(Object.keys(more));
     expect(events.slice(1)).toEqual([
       [told('sent', { to: 'd1/proxy', timeoutSeconds: 30 }), { request: '{"method":"stop"}' }],
       [told('answer', { ms: 40, failure, ...more }), undefined],
-      [told('handled', { status: 503, reason: 'device_offline', details: 'not connected', ms: 45 }), undefined],
+      [told('handled', { status: 503, reason: 'device_offline', details: 'not there', ms: 45 }), undefined],
     ]);
     expect(readingOf(meter, 'http.server.request.duration')).toEqual({ '503 device_offline': 1 });
     expect(sumsOf(meter, 'rpc.client.call.duration')).toEqual({ [label]: 0.04 });
     const [root, called] = spans.map(({ ends }) => ends);
-    expect(root).toEqual([
-      [{ 'http.response.status_code': 503, 'svc.reason': 'device_offline' }, { type: 'device_offline' }],
-    ]);
+    const type = 'device_offline';
+    expect(root).toEqual([[{ 'http.response.status_code': 503, 'svc.reason': type }, { type }]]);
     const status = (end as { readonly status?: number }).status;
     expect(called).toEqual([[{ 'http.response.status_code': status }, { type: failure }]]);
   });
@@ -216,11 +195,8 @@ describe('an invocation', () => {
 
   it('has a trace of its own when its caller sends none, or several', () => {
     const ids = [undefined, [callers, callers]].map((sent) => {
-      const records = createInvocationRecords({
-        log: createLog('silent'),
-        meter: createMeter(namesIn.methods),
-        hubHost: '',
-      });
+      const [log, meter] = [createLog('silent'), createMeter(namesIn.methods)];
+      const records = createInvocationRecords({ log, meter, hubHost: '' });
       return records.begin({ ...named }, sent).fields.traceId;
     });
     expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)]);

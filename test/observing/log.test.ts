@@ -34,9 +34,7 @@ it('each line of a log with fields of its own has them, and those of the line in
 });
 
 /** Both logs have this line. */
-interface ErrorLog {
-  error(fields: object, message: 'unforeseen failure'): void;
-}
+type ErrorLog = { error(fields: object, message: 'unforeseen failure'): void };
 
 const kinds: [string, (write: (line: string) => void) => ErrorLog][] = [
   ['service', (write) => createLog('info', { write }, { secrets: [key] })],
@@ -93,16 +91,12 @@ describe.each(kinds)('an error in the log of the %s', (_, create) => {
     const odd = { code: 'two words', statusCode: '403', amqpError: { condition: 'x'.repeat(65) }, response };
     const plain = { type: 'Error', message: 'denied', stack: expect.any(String) };
     expect(lineOf(Object.assign(new Error('denied'), odd))).toEqual(plain);
-    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'no function' } } }))).toEqual(
-      plain,
-    );
+    expect(lineOf(Object.assign(new Error('denied'), { response: { headers: { get: 'none' } } }))).toEqual(plain);
     const longest = { code: 'x'.repeat(64) };
     expect(lineOf(Object.assign(new Error('denied'), longest))).toEqual({ ...plain, ...longest });
     expect(lineOf(Object.assign(new Error('denied'), { code: 5 }))).toEqual({ ...plain, code: 5 });
-    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual({
-      ...plain,
-      stack: '',
-    });
+    const expected = { ...plain, stack: '' };
+    expect(lineOf(Object.assign(new Error('denied'), { code: true, stack: undefined }))).toEqual(expected);
   });
 
   it('has four causes at most, the text of each without its stack', () => {

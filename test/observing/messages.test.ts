@@ -1,16 +1,18 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 import { beginReply, createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { createMeter } from '../../src/observing/metrics.ts';
+import { createMeter, summaryOf } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
+import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
 import { courseOf, readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { receivedMessageOf } from '../support/wiring.ts';
+import { messages } from './chapters/messages.ts';
 import { recordedCourse, recordedSpans } from './support/recordedSpans.ts';
 
 withFakeTimers();
@@ -85,10 +87,8 @@ it('a message that is left ends its span and is told, and one that a defect has 
   broken.records.broke('V2', broken.observation);
   broken.records.broke('V1', undefined);
   expect(broken.spans[0]?.ends).toEqual([[{}, { type: 'unforeseen' }]]);
-  expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual({
-    'internal_platform_error _OTHER V2': 1,
-    'internal_platform_error _OTHER V1': 1,
-  });
+  const expected = { 'internal_platform_error _OTHER V2': 1, 'internal_platform_error _OTHER V1': 1 };
+  expect(readingOf(broken.meter, 'device_messaging.handled.messages')).toEqual(expected);
 });
 
 const reply: Reply = {
@@ -146,4 +146,20 @@ it('a reply needs neither followers nor spans', () => {
   begun.refused('throttled');
   begun.ended('delivered');
   expect(observation.open.size).toBe(0);
+});
+
+const summary = {
+  ...{ skipped: 24, misspellings: 27, unattributed: 25, undecodable: 26, succeeded: 51, failed: 565 },
+  ...{ parked: 21, notParked: 22, repliesDelivered: 62, repliesDropped: 532 },
+};
+
+it('the last line of the log has each count under its own name', async () => {
+  const meter = createMeter();
+  await messages.record(meter);
+  expect(summaryOf(meter)).toEqual(summary);
+});
+
+it('docs/operations.md has the counts of the last line', () => {
+  const listed = tableOf(readPage('operations.md'), 'counter').flatMap((row) => codesIn(row['counter'] ?? ''));
+  expect(listed.sort()).toEqual(Object.keys(summary).sort());
 });

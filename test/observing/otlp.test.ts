@@ -48,14 +48,10 @@ it('the metrics are sent to the collector at intervals, as OTLP', async () => {
   await received();
   expect(collector.requests[0]).toMatchObject({ path: '/v1/metrics' });
   expect(collector.requests[0]?.headers).toMatchObject({ 'api-key': canary });
-  expect(latest('device_messaging.misspellings')).toMatchObject({
-    unit: '{message}',
-    sum: { isMonotonic: true, dataPoints: [{ asInt: 1, attributes: [] }] },
-  });
-  expect(latest('device_messaging.replies.duration')).toMatchObject({
-    unit: 's',
-    histogram: { dataPoints: [{ count: 1, sum: 0.2 }] },
-  });
+  const expected = { unit: '{message}', sum: { isMonotonic: true, dataPoints: [{ asInt: 1, attributes: [] }] } };
+  expect(latest('device_messaging.misspellings')).toMatchObject(expected);
+  const told = { unit: 's', histogram: { dataPoints: [{ count: 1, sum: 0.2 }] } };
+  expect(latest('device_messaging.replies.duration')).toMatchObject(told);
   expect(latest('process.uptime')).toMatchObject({ gauge: { dataPoints: [{ asDouble: expect.any(Number) }] } });
   const [{ resource } = { resource: { attributes: [] } }] = collector.metrics[0]?.resourceMetrics ?? [];
   expect(resource.attributes).toEqual(

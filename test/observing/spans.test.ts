@@ -5,20 +5,15 @@ import { keyAt, type Recording, rootOf, sent, startRecording, traceId } from './
 describe('the first span of a message', () => {
   it('is in the given trace, without a parent, with a link to its sender’s span', async () => {
     const { traces, collector } = await startRecording();
-    const root = traces.begin(
-      rootOf({ attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2, left: undefined } }),
-    );
+    const attributes = { 'svc.device.id': 'd1', 'svc.replies.sent': 2 };
+    const root = traces.begin(rootOf({ attributes: { ...attributes, left: undefined } }));
     expect(root.traceparent).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-01$`));
     root.end();
     const [span] = await collector.spansNamed('process model.update');
     expect(span).toMatchObject({
-      kind: 'consumer',
-      traceId,
-      spanId: root.traceparent.slice(36, 52),
-      parentSpanId: undefined,
+      ...{ kind: 'consumer', traceId, spanId: root.traceparent.slice(36, 52), parentSpanId: undefined },
       links: [{ ...sent, isSampled: false }],
-      attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2 },
-      isError: false,
+      ...{ attributes, isError: false },
     });
     expect(span?.attributes).not.toHaveProperty('left');
   });
@@ -62,8 +57,7 @@ it('a child is in the trace of its parent, and requests name it', async () => {
   for (const span of [grandchild, child, reply, root]) span.end();
   const spans = await collector.trace(traceId, 4);
   const idOf = (traceparent: string) => traceparent.slice(36, 52);
-  const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
-  expect(parents).toEqual({
+  expect(Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]))).toEqual({
     'process model.update': undefined,
     'replace object model': idOf(root.traceparent),
     'look up': idOf(child.traceparent),
@@ -88,14 +82,9 @@ describe('a span', () => {
     root.end({ 'svc.code': 'ok' });
     traces.begin(rootOf({ name: 'another' })).end();
     await collector.spansNamed('another');
-    expect(collector.spans.filter(({ name }) => name === 'process model.update')).toMatchObject([
-      {
-        attributes: { 'svc.code': 'timeout_exceeded', 'error.type': 'timeout_exceeded' },
-        isError: true,
-        message: 'too late',
-        events: [],
-      },
-    ]);
+    const attributes = { 'svc.code': 'timeout_exceeded', 'error.type': 'timeout_exceeded' };
+    const ended = collector.spans.filter(({ name }) => name === 'process model.update');
+    expect(ended).toMatchObject([{ attributes, isError: true, message: 'too late', events: [] }]);
   });
 
   it('has at most 256 whole characters of each text', async () => {
@@ -124,12 +113,8 @@ describe('sampling', () => {
     const roots = [keyAt(0.2), keyAt(0.8)].flatMap((samplingKey) =>
       [lowest, highest].map((chosen) => traces.begin(rootOf({ samplingKey, traceId: chosen, name: samplingKey }))),
     );
-    expect(roots.map(({ traceparent }) => [traceparent.slice(3, 35), traceparent.slice(-2)])).toEqual([
-      [lowest, '01'],
-      [highest, '01'],
-      [lowest, '00'],
-      [highest, '00'],
-    ]);
+    const told = roots.map(({ traceparent }) => traceparent.slice(3, 35) + traceparent.slice(-3));
+    expect(told).toEqual([`${lowest}-01`, `${highest}-01`, `${lowest}-00`, `${highest}-00`]);
     for (const root of roots) root.end();
     await collector.spansNamed(keyAt(0.2), 2);
     expect(collector.spans).toHaveLength(2);

@@ -35,11 +35,7 @@ export const keyAt = (share: number): string =>
     .padStart(8, '0')}${'0'.repeat(23)}1`;
 
 export const rootOf = (changes: Partial<RootSpan> = {}): RootSpan => ({
-  name: 'process model.update',
-  kind: 'consumer',
-  traceId,
-  samplingKey: keyAt(0.5),
-  link: sent,
+  ...{ name: 'process model.update', kind: 'consumer', traceId, samplingKey: keyAt(0.5), link: sent },
   attributes: {},
   ...changes,
 });

@@ -23,8 +23,7 @@ it('a trouble has one line at the start, one each minute with a count and the la
     { level: 'info', message: 'the hub can be read again', fields: { host: 'h', times: 150, forSeconds: 150 } },
   ]);
   await vi.advanceTimersByTimeAsync(300_000);
-  expect(log.lines.length).toBe(4);
-  expect(vi.getTimerCount()).toBe(0);
+  expect([log.lines.length, vi.getTimerCount()]).toEqual([4, 0]);
 });
 
 it('a trouble has its cause and remedy in each line except the last', async () => {
@@ -124,8 +123,7 @@ it('a trouble that is a state lasts until it is resolved, and each minute’s li
   ]);
   troubles.close();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(log.lines.length).toBe(3);
-  expect(vi.getTimerCount()).toBe(0);
+  expect([log.lines.length, vi.getTimerCount()]).toEqual([3, 0]);
 });
 
 it('the line of each minute has how much waits then', async () => {
@@ -144,8 +142,7 @@ it('the number of sources is bounded: those beyond the bound are logged as one',
   const log = recordingLog();
   const troubles = createTroubles(log);
   for (let source = 0; source < 5_000; source += 1) troubles.raise(`device ${source}`, refused(source));
-  expect(log.lines.length).toBe(1_001);
-  expect(vi.getTimerCount()).toBe(1_001);
+  expect([log.lines.length, vi.getTimerCount()]).toEqual([1_001, 1_001]);
   troubles.close();
   expect(vi.getTimerCount()).toBe(0);
 });

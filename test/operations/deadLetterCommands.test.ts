@@ -13,9 +13,7 @@ import { withOutput } from '../support/waiting.ts';
 const directory = folderForEach('letters');
 let store: DeadLetters;
 const output = withOutput();
-beforeEach(() => {
-  store = lettersInDirectory(directory);
-});
+beforeEach(() => (store = lettersInDirectory(directory)));
 
 const id = (number: number, deviceId = 'd1') => idOf(letter(number, { deviceId }));
 const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] = {}, isDryRun = false) =>
@@ -23,9 +21,8 @@ const remove = (ids: readonly string[], options: Parameters<typeof choiceOf>[0] 
 
 it('an unknown result code is refused, with the nearest one', () => {
   expect(choiceOf({ code: 'timeout_exceeded' }).code).toBe('timeout_exceeded');
-  expect(() => choiceOf({ code: 'timeout_exceded' })).toThrow(
-    'there is no result code timeout_exceded; the nearest is timeout_exceeded',
-  );
+  const problem = 'there is no result code timeout_exceded; the nearest is timeout_exceeded';
+  expect(() => choiceOf({ code: 'timeout_exceded' })).toThrow(problem);
   expect(() => choiceOf({ code: 'constructor' })).toThrow('there is no result code constructor');
 });
 
@@ -47,25 +44,16 @@ it('list prints a line for each dead letter, and names those that cannot be read
   writeFileSync(join(directory, `${id(3)}.json`), '{');
   expect(await list(store, choiceOf({}))).toBe(1);
   const second = `${id(2)}  2026-01-02T03:04:05.678Z  "d1"  Svc.Device.Created  timeout_exceeded  attempts 7  said\\u001b\n`;
-  expect([output.printed, output.said]).toEqual([
-    first + second,
-    `passed over: ${id(3)} is no dead letter of format 1\n2 dead letters\n`,
-  ]);
+  expect(output.printed).toBe(first + second);
+  expect(output.said).toBe(`passed over: ${id(3)} is no dead letter of format 1\n2 dead letters\n`);
 });
 
 it('show prints a dead letter with its body as text, and refuses an unknown id', async () => {
-  for (const [number, body] of [
-    [1, Buffer.from('{"a":1}')],
-    [2, 'text'],
-  ] as const)
-    await store.park(letter(number, { event: { ...letter(number).event, body } }));
+  for (const [index, body] of [Buffer.from('{"a":1}'), 'text'].entries())
+    await store.park(letter(index + 1, { event: { ...letter(index + 1).event, body } }));
   expect(await show(store, id(1))).toBe(0);
-  expect(JSON.parse(output.printed)).toMatchObject({
-    id: id(1),
-    deviceId: 'd1',
-    attempts: 1,
-    event: { body: '{"a":1}' },
-  });
+  const shown = { id: id(1), deviceId: 'd1', attempts: 1, event: { body: '{"a":1}' } };
+  expect(JSON.parse(output.printed)).toMatchObject(shown);
   output.printed = '';
   await show(store, id(2));
   expect(JSON.parse(output.printed)).toMatchObject({ id: id(2), event: { body: 'text' } });
@@ -90,12 +78,8 @@ it('delete removes dead letters by id, also unreadable ones, and names unknown i
 
 it('delete removes dead letters by device and by age', async () => {
   const old = { parkedAt: new Date('2025-01-01') };
-  for (const [number, more] of [
-    [1, old],
-    [2, {}],
-    [3, { ...old, deviceId: 'd2' }],
-  ] as const)
-    await store.park(letter(number, more));
+  for (const [index, more] of [old, {}, { ...old, deviceId: 'd2' }].entries())
+    await store.park(letter(index + 1, more));
   expect(await remove([], { device: 'd1', before: '2026-01-01' })).toBe(0);
   expect(await store.ids()).toEqual([id(2), id(3, 'd2')].sort());
   expect(await remove([], { device: 'd2' })).toBe(0);
@@ -213,7 +197,7 @@ describe('a replay', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends after the one in work at the first %s, and at once at the second',
+    'ends after the one in work at a first %s, at once at a second',
     async (signal) => {
       const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
       /** As if it was sent: no other listener of the process is to hear it. */

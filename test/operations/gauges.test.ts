@@ -8,11 +8,7 @@ import { readingOf } from '../support/observed.ts';
 const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({
   ...{ partition, state: 'reading', epoch: 1, since: 0, position: 9 },
   ...{
-    behindSeconds: 2.5,
-    asOf: performance.now() - 70_000,
-    inFlight: 1,
-    sleeping: 0,
-    waiting: 7,
+    ...{ behindSeconds: 2.5, asOf: performance.now() - 70_000, inFlight: 1, sleeping: 0, waiting: 7 },
     devices: 3,
   },
   oldest: { device: 'zq-device', sequenceNumber: 3, readAt: performance.now() - 60_000 },

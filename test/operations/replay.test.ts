@@ -13,9 +13,7 @@ import { signal } from '../support/waiting.ts';
 
 const directory = folderForEach('letters');
 let store: DeadLetters;
-beforeEach(() => {
-  store = lettersInDirectory(directory);
-});
+beforeEach(() => (store = lettersInDirectory(directory)));
 
 const of = (deviceId: string, number: number) => letter(number, { deviceId });
 const nameOf = ({ deviceId, event }: Pick<ReceivedMessage, 'deviceId' | 'event'>) =>
@@ -42,18 +40,15 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
   const remarks: string[] = [];
   const progress: string[] = [];
   const counts = await replay(ids ?? (await store.ids()), {
-    deadLetters: store,
-    failureOf: () => undefined,
-    dependenciesOf: () => undefined,
-    stopping: new AbortController().signal,
-    width: 4,
-    remark: (text) => remarks.push(text),
+    ...{ deadLetters: store, failureOf: () => undefined, dependenciesOf: () => undefined },
+    ...{ stopping: new AbortController().signal, width: 4, remark: (text) => remarks.push(text) },
     progress: (done, all) => progress.push(`${done}/${all}`),
     ...more,
   });
   return { counts, remarks, progress };
 }
 
+const succeed = () => Promise.resolve(true);
 const nothing = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
 
 describe('replaying', () => {
@@ -113,10 +108,8 @@ describe('replaying', () => {
     expect(counts).toEqual({ ...nothing, handled: 2, failed: 1, heldBack: 1 });
     expect(progress.at(-1)).toBe('4/4');
     expect(remarks).toEqual([`${idOf(of('a', 2))} failed again: internal_platform_error, again`]);
-    expect((await allLetters(store)).map((one) => [nameOf(one.letter), one.letter.attempts])).toEqual([
-      ['a 2', 2],
-      ['a 3', 1],
-    ]);
+    const left = (await allLetters(store)).map((one) => `${nameOf(one.letter)}: ${one.letter.attempts}`);
+    expect(left).toEqual(['a 2: 2', 'a 3: 1']);
   });
 
   it('keeps a dead letter that fails again and cannot be parked', async () => {
@@ -194,10 +187,7 @@ describe('replaying', () => {
       begun.push(nameOf(receivedMessage));
       return true;
     };
-    const dependenciesOf = ({ deviceId }: ReceivedMessage) => ({
-      areAvailable: () => deviceId !== 'a',
-      met: () => back,
-    });
+    const dependenciesOf = ({ deviceId: id }: ReceivedMessage) => ({ areAvailable: () => id !== 'a', met: () => back });
     const replaying = replayAll({ dispatch, dependenciesOf });
     await expect.poll(remaining).toEqual(['a 1']);
     expect(begun).toEqual(['b 1']);
@@ -223,9 +213,7 @@ describe('replaying', () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('a', 4), of('b', 1)]) await store.park(one);
     const { counts, remarks } = await replayAll({
       async dispatch({ deviceId, event }) {
-        if (deviceId === 'a' && event.sequenceNumber === 1) {
-          await lettersInDirectory(directory).remove(idOf(of('a', 3)));
-        }
+        if (nameOf({ deviceId, event }) === 'a 1') await lettersInDirectory(directory).remove(idOf(of('a', 3)));
         return true;
       },
     });
@@ -237,13 +225,8 @@ describe('replaying', () => {
 
   it('skips a device when it is unknown whether a newer message of it was handled', async () => {
     for (const number of [1, 2]) await store.park(of('a', number));
-    const { counts, remarks } = await replayAll(
-      {
-        dispatch: () => Promise.resolve(true),
-        deadLetters: { ...store, ids: () => Promise.reject(new Error('no answer')) },
-      },
-      await store.ids(),
-    );
+    const deadLetters = { ...store, ids: () => Promise.reject(new Error('no answer')) };
+    const { counts, remarks } = await replayAll({ dispatch: succeed, deadLetters }, await store.ids());
     expect(counts).toEqual({ ...nothing, failed: 1, heldBack: 1 });
     expect(remarks).toEqual(['no answer']);
     expect(await remaining()).toEqual(['a 1', 'a 2']);
@@ -253,7 +236,7 @@ describe('replaying', () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const id = idOf(of('a', 2));
     writeFileSync(join(directory, `${id}.json`), '{');
-    const { counts, remarks } = await replayAll({ dispatch: () => Promise.resolve(true) });
+    const { counts, remarks } = await replayAll({ dispatch: succeed });
     expect(counts).toEqual({ ...nothing, handled: 2, unreadable: 1 });
     expect(remarks).toEqual([`${id} is no dead letter of format 1`]);
     expect(readdirSync(join(directory, folderOf('a')))).toHaveLength(1);
@@ -262,29 +245,24 @@ describe('replaying', () => {
   it('skips a device whose dead letter cannot be reached, and continues with the others', async () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
     const id = idOf(of('a', 1));
-    const { counts, remarks } = await replayAll({
-      dispatch: () => Promise.resolve(true),
-      deadLetters: {
-        ...store,
-        read: (one) => (one === id ? Promise.reject(new Error(`no answer about ${id}`)) : store.read(one)),
-      },
-    });
+    const read = (one: string) => (one === id ? Promise.reject(new Error(`no answer about ${id}`)) : store.read(one));
+    const { counts, remarks } = await replayAll({ dispatch: succeed, deadLetters: { ...store, read } });
     expect(counts).toEqual({ ...nothing, handled: 1, failed: 1, heldBack: 1 });
     expect(remarks).toEqual([`no answer about ${id}`]);
   });
 
   it('reports a handled dead letter that cannot be deleted', async () => {
     await store.park(of('a', 1));
-    const { counts, remarks } = await replayAll({
-      dispatch: () => Promise.resolve(true),
-      deadLetters: { ...store, remove: () => Promise.reject(new Error('read-only')) },
-    });
+    const deadLetters = { ...store, remove: () => Promise.reject(new Error('read-only')) };
+    const { counts, remarks } = await replayAll({ dispatch: succeed, deadLetters });
     expect(counts).toEqual({ ...nothing, handled: 1 });
     expect(remarks).toEqual([`${idOf(of('a', 1))} has been handled, but stays: read-only`]);
   });
 });
 
 describe('choosing dead letters', () => {
+  const choice = { device: undefined, since: undefined, code: undefined };
+
   it.each([
     [{ device: 'd2' }, [2]],
     [{ code: 'timeout_exceeded' }, [1]],
@@ -297,8 +275,7 @@ describe('choosing dead letters', () => {
     await store.park(letter(1));
     const other = { deviceId: 'd2', code: 'internal_platform_error', parkedAt: new Date('2026-02-01') };
     await store.park(letter(2, other));
-    const found = (await allLetters(store, choice)).map((one) => one.letter.event.sequenceNumber);
-    expect(found.sort()).toEqual(expected);
+    expect((await allLetters(store, choice)).map((one) => one.letter.event.sequenceNumber).sort()).toEqual(expected);
   });
 
   it('skips files that are not dead letters, and names them', async () => {
@@ -306,7 +283,6 @@ describe('choosing dead letters', () => {
     writeFileSync(join(directory, 'notes.json'), 'secret');
     const problems: string[] = [];
     const found: string[] = [];
-    const choice = { device: undefined, since: undefined, code: undefined };
     for await (const { id } of chosenLetters(store, choice, ({ message }) => problems.push(message))) found.push(id);
     expect(found).toEqual([idOf(letter(1))]);
     expect(problems).toEqual(['notes is no name of a dead letter']);
@@ -315,10 +291,7 @@ describe('choosing dead letters', () => {
   it('ends when the store cannot be reached, instead of skipping its contents', async () => {
     const away = { ids: async () => [idOf(letter(1))], read: () => Promise.reject(new Error('no answer')) };
     const passedOver: unknown[] = [];
-    const choice = { device: undefined, since: undefined, code: undefined };
-    await expect(chosenLetters(away, choice, (problem) => passedOver.push(problem)).next()).rejects.toThrow(
-      'no answer',
-    );
+    await expect(chosenLetters(away, choice, (one) => passedOver.push(one)).next()).rejects.toThrow('no answer');
     expect(passedOver).toEqual([]);
   });
 
@@ -332,7 +305,6 @@ describe('choosing dead letters', () => {
         return letter(1);
       },
     };
-    const choice = { device: undefined, since: undefined, code: undefined };
     for await (const _ of chosenLetters(many, choice, () => {})) taken += 1;
     expect([taken, most]).toEqual([1_000, 16]);
   });

@@ -27,16 +27,11 @@ interface Changes {
 /** @param changes of what is stuck, instead of all that there is */
 function routes({ work, tokens = 'open' }: Changes = {}) {
   vi.setSystemTime(now);
+  const letter = { kind: 'parking', what: 'internal_platform_error' } as const;
   const steps = [
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
     { kind: 'reply', what: 'notification', of: 'gateway', since: ago(22), waitsFor: 'turn' },
-    {
-      kind: 'parking',
-      what: 'internal_platform_error',
-      of: 'store of dead letters',
-      since: ago(24),
-      waitsFor: 'answer',
-    },
+    { ...letter, of: 'store of dead letters', since: ago(24), waitsFor: 'answer' },
   ] as const;
   const waiting = { ...stuck, begunAt: undefined };
   const all: readonly (typeof stuck)[] = work
@@ -54,6 +49,7 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
     oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
     checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
   };
+  const unwanted = { wantedBy: '', wantedSince: 0, etag: '' };
   const idle = { ...read.checkpoint, isFailing: false, unwritten: 300 };
   return serviceRoutes({
     instance: 'host-1',
@@ -61,36 +57,21 @@ function routes({ work, tokens = 'open' }: Changes = {}) {
     consumer: {
       partitions: () => [read, { ...read, partition: '8', inFlight: 100, waiting: 200, checkpoint: idle }],
       elsewhere: () => [
-        {
-          ...{ partition: '4', owner: 'host-2', epoch: 27, wantedBy: '', wantedSince: 0, etag: '' },
-          renewedAt: now.getTime() - 28_000,
-        },
-        {
-          ...{ partition: '7', owner: '', epoch: 28, wantedBy: '', wantedSince: 0, etag: '' },
-          renewedAt: now.getTime() - 29_000,
-        },
+        { ...unwanted, partition: '4', owner: 'host-2', epoch: 27, renewedAt: now.getTime() - 28_000 },
+        { ...unwanted, partition: '7', owner: '', epoch: 28, renewedAt: now.getTime() - 29_000 },
       ],
       devices: (device) => all.filter((one) => device === undefined || one.device === device),
     },
     backends: {
       states: () => ({
-        informationModel: {
-          ...closed,
-          connections: { inUse: 41, waiting: 42 },
-          oldestMs: 71,
-          cacheEntries: undefined,
-        },
+        informationModel: { ...closed, connections: { inUse: 41, waiting: 42 }, oldestMs: 71, cacheEntries: undefined },
         typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, oldestMs: 75, cacheEntries: 45 },
-        principalManager: {
-          ...closed,
-          connections: { inUse: 46, waiting: 47 },
-          oldestMs: 79,
-          cacheEntries: 48,
-        },
+        principalManager: { ...closed, connections: { inUse: 46, waiting: 47 }, oldestMs: 79, cacheEntries: 48 },
         ...(tokens !== 'none' && {
           tokenEndpoint: {
             ...(tokens === 'open' ? out : closed),
-            ...{ connections: { inUse: 49, waiting: 0 }, oldestMs: 83 },
+            connections: { inUse: 49, waiting: 0 },
+            oldestMs: 83,
           },
         }),
       }),
@@ -145,11 +126,8 @@ it('/backends has circuits, connections, the oldest request and caches', () =>
   expect(answerOf('/backends')).toEqual({
     informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, oldestMs: 71 },
     typeRegistry: {
-      circuit: 'open',
-      outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
-      connections: { inUse: 43, waiting: 44 },
-      oldestMs: 75,
-      cacheEntries: 45,
+      ...{ circuit: 'open', outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 } },
+      ...{ connections: { inUse: 43, waiting: 44 }, oldestMs: 75, cacheEntries: 45 },
     },
     principalManager: {
       ...{ circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
@@ -170,6 +148,9 @@ it('/replies has the waiting replies', () =>
   }));
 
 it('/devices has the reason of each wait, the oldest message first, the devices whose queues are full, and those that do not fetch', () => {
+  const ofModel = 'an answer of the information model (read references)';
+  const turn = 'its turn to be sent, at the rate of the hub (notification to gateway)';
+  const ofStore = 'an answer of the store of dead letters (internal_platform_error)';
   expect(answerOf('/devices', 'limit=1')).toMatchObject({
     devices: [{ device: 'stuck' }],
     further: 2,
@@ -181,21 +162,12 @@ it('/devices has the reason of each wait, the oldest message first, the devices 
       {
         ...{ device: 'stuck', partition: '3', messages: 4, state: 'in flight' },
         oldest: { sequenceNumber: 55, readAt: shownAgo(33), seconds: 33 },
-        waitsFor:
-          'an answer of the information model (read references); its turn to be sent, at the rate of the hub (notification to gateway); an answer of the store of dead letters (internal_platform_error)',
+        waitsFor: `${ofModel}; ${turn}; ${ofStore}`,
         begun: { since: shownAgo(34), seconds: 34 },
         steps: [
-          { waitsFor: 'an answer of the information model (read references)', since: shownAgo(21), seconds: 21 },
-          {
-            waitsFor: 'its turn to be sent, at the rate of the hub (notification to gateway)',
-            since: shownAgo(22),
-            seconds: 22,
-          },
-          {
-            waitsFor: 'an answer of the store of dead letters (internal_platform_error)',
-            since: shownAgo(24),
-            seconds: 24,
-          },
+          { waitsFor: ofModel, since: shownAgo(21), seconds: 21 },
+          { waitsFor: turn, since: shownAgo(22), seconds: 22 },
+          { waitsFor: ofStore, since: shownAgo(24), seconds: 24 },
         ],
       },
       {
@@ -234,22 +206,17 @@ it('/devices shows one device on request, and refuses what it does not know', ()
 
 const call = (waitsFor: string) =>
   ({ kind: 'call', what: 'read object', of: 'type registry', since: 0, waitsFor }) as const;
+const needing = (...needs: string[]) => ({ state: 'waits for backends', needs }) as const;
 const reply = (waitsFor: string) => ({ kind: 'reply', what: 'ack', of: 'gateway', since: 0, waitsFor }) as const;
 
 it.each<[string, Changes['work'], Changes['tokens']?]>([
   ['nothing: it is being handled', { state: 'in flight' }],
   ['room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)', { state: 'waits for room' }],
-  ['a backend that is out: typeRegistry', { state: 'waits for backends', needs: ['informationModel', 'typeRegistry'] }],
-  [
-    'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)',
-    { state: 'waits for backends', needs: ['informationModel'] },
-  ],
-  [
-    'a backend that is out: typeRegistry, tokenEndpoint',
-    { state: 'waits for backends', needs: ['typeRegistry', 'tokenEndpoint'] },
-  ],
-  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'closed'],
-  ['a backend that is out: ', { state: 'waits for backends', needs: ['informationModel'] }, 'none'],
+  ['a backend that is out: typeRegistry', needing('informationModel', 'typeRegistry')],
+  ['an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)', needing('informationModel')],
+  ['a backend that is out: typeRegistry, tokenEndpoint', needing('typeRegistry', 'tokenEndpoint')],
+  ['a backend that is out: ', needing('informationModel'), 'closed'],
+  ['a backend that is out: ', needing('informationModel'), 'none'],
   ['its turn: it may have ended the process before (G4)', { state: 'waits for its turn' }],
   ['a free connection to the type registry (read object)', { steps: [call('connection')] }],
   ['the end of the outage of the type registry (read object)', { steps: [call('circuit')] }],

@@ -19,13 +19,8 @@ describe('a V2 envelope', () => {
   it('has the defaults of an action without optional properties', () => {
     const { envelope, refusal } = v2({});
     expect(refusal).toBeUndefined();
-    expect(envelope).toMatchObject({
-      name: 'model.create',
-      ack: 'none',
-      correlationId: 'c1',
-      target: '',
-      timeoutSeconds: 300,
-    });
+    const expected = { name: 'model.create', ack: 'none', correlationId: 'c1', target: '', timeoutSeconds: 300 };
+    expect(envelope).toMatchObject(expected);
   });
 
   it.each([

@@ -52,15 +52,13 @@ describe('readJson', () => {
 
   it('tolerates nesting far beyond the limit', () =>
     expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 128 levels'));
-  it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('finds an object after %j', (blank) => {
-    expect(parseJson(`${blank}{"a":1}`).isObject).toBe(true);
-    expect(parseJson(`${blank}[{"a":1}]`).isObject).toBe(false);
-  });
+  it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('finds an object after %j', (blank) =>
+    expect([parseJson(`${blank}{"a":1}`).isObject, parseJson(`${blank}[{"a":1}]`).isObject]).toEqual([true, false]),
+  );
 
   it('builds a value only when it is asked for', () => {
     const json = parseJson('{"a":{"b":1}}');
-    expect(effort.built).toBe(0);
-    expect(json.value).toEqual({ a: { b: 1 } });
+    expect([effort.built, json.value]).toEqual([0, { a: { b: 1 } }]);
     expect(effort.built).toBe(json.text.length);
   });
 
@@ -89,12 +87,7 @@ it('the last of two members counts, as for JSON.parse', () =>
 describe('values of members', () => {
   it('are read singly or together, without missing ones', () => {
     const json = parseJson('{"a":{"b":[1]},"c":"d","e":null}');
-    expect([valueIn(json, 'a'), valueIn(json, 'c'), valueIn(json, 'e'), valueIn(json, 'x')]).toEqual([
-      { b: [1] },
-      'd',
-      null,
-      undefined,
-    ]);
+    expect(['a', 'c', 'e', 'x'].map((key) => valueIn(json, key))).toEqual([{ b: [1] }, 'd', null, undefined]);
     expect(Object.entries(pick(json, ['c', 'e', 'x']))).toEqual([
       ['c', 'd'],
       ['e', null],
@@ -116,12 +109,8 @@ describe('values of members', () => {
     const string = (length: number) => JSON.stringify('x'.repeat(length - 2));
     const members = [list(1_000), list(1_001), string(65_536), string(65_537)];
     const json = parseJson(`{${members.map((text, index) => `"m${index}":${text}`).join()}}`);
-    expect([...json.members.values()].map(tooLargeReason)).toEqual([
-      undefined,
-      'has more than 1000 values',
-      undefined,
-      'has more than 65536 bytes',
-    ]);
+    const expected = [undefined, 'has more than 1000 values', undefined, 'has more than 65536 bytes'];
+    expect([...json.members.values()].map(tooLargeReason)).toEqual(expected);
     expect(Object.keys(pickSmall(json, ['m0', 'm1', 'm2', 'm3']))).toEqual(['m0', 'm2']);
   });
 });

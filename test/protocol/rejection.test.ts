@@ -19,10 +19,8 @@ describe('a text', () => {
     expect(shortened('x'.repeat(1_000))).toBe('x'.repeat(1_000));
     expect(shortened('12345', 5)).toBe('12345');
   });
-  it('of one character more ends with an ellipsis within the limit', () => {
-    expect(shortened('x'.repeat(1_001))).toBe(`${'x'.repeat(999)}…`);
-    expect(shortened('123456', 5)).toBe('1234…');
-  });
+  it('of one character more ends with an ellipsis within the limit', () =>
+    expect([shortened('x'.repeat(1_001)), shortened('123456', 5)]).toEqual([`${'x'.repeat(999)}…`, '1234…']));
   it('is never truncated within a character', () => expect(shortened('123😀6', 5)).toBe('123\ufffd…'));
 });
 

@@ -15,12 +15,8 @@ import {
 } from '../../src/protocol/reply.ts';
 
 const reply: Reply = {
-  kind: 'acknowledgement',
-  deviceId: 'pump 1',
-  messageId: '0123456789',
-  correlationId: undefined,
-  properties: {},
-  body: '',
+  ...{ kind: 'acknowledgement', deviceId: 'pump 1', messageId: '0123456789', correlationId: undefined },
+  ...{ properties: {}, body: '' },
 };
 // to, message id, content type, content encoding (C3)
 const least = '/devices/pump%201/messages/devicebound'.length + 10 + 'application/json'.length + 'utf-8'.length;
@@ -37,8 +33,7 @@ describe('the size of a reply, as counted by the hub,', () => {
 
   it('is at most 65,536', () => {
     expect(fits({ ...reply, body: 'x'.repeat(maxReplyBytes - least) })).toBe(true);
-    expect(fits({ ...reply, body: 'x'.repeat(maxReplyBytes - least + 1) })).toBe(false);
-    expect(maxReplyBytes).toBe(65_536);
+    expect([fits({ ...reply, body: 'x'.repeat(maxReplyBytes - least + 1) }), maxReplyBytes]).toEqual([false, 65_536]);
   });
 });
 
@@ -50,11 +45,7 @@ describe('the system correlation id', () => {
 });
 
 const empty: Reply = {
-  kind: 'acknowledgement',
-  deviceId: '',
-  messageId: '',
-  correlationId: undefined,
-  properties: {},
+  ...{ kind: 'acknowledgement', deviceId: '', messageId: '', correlationId: undefined, properties: {} },
   body: '',
 };
 
@@ -75,20 +66,11 @@ it.each<[string, Partial<Reply>]>([
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
 const now = new Date('2026-01-02T03:04:05.678Z');
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const ofAction = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1' };
 const v2 = (properties: Record<string, unknown> = {}) =>
-  read(
-    'V2',
-    textProperties({ msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }),
-    'd1',
-    eventId,
-  ).envelope;
-const v1 = () =>
-  read(
-    'V1',
-    textProperties({ 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', id: 'i1' }),
-    'd1',
-    eventId,
-  ).envelope;
+  read('V2', textProperties({ ...ofAction, ...properties }), 'd1', eventId).envelope;
+const ofEvent = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', id: 'i1' };
+const v1 = () => read('V1', textProperties(ofEvent), 'd1', eventId).envelope;
 const result = { success: true, code: 'ok', details: '', fields: {}, properties: {}, detailsKey: 'details' } as const;
 const noise = (bytes: number) => randomBytes(bytes).toString('base64');
 
@@ -98,11 +80,7 @@ describe('a V2 acknowledgement', () => {
   it('has these properties and no others {S2.2 S8.1}', () => {
     const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, now);
     expect(reply.properties).toEqual({
-      msgType: 'ack',
-      action: 'model.create',
-      version: '2',
-      correlationId: 'c1',
-      target: 'edge',
+      ...{ msgType: 'ack', action: 'model.create', version: '2', correlationId: 'c1', target: 'edge' },
       timestamp: '2026-01-02T03:04:05.678Z',
     });
     expect(reply.body).toBe('{"success":true,"code":"ok","details":"","objectId":"o1"}');
@@ -115,21 +93,17 @@ describe('a V2 acknowledgement', () => {
     expect(reply.correlationId).toBeUndefined();
   });
 
-  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])(
-    'sends a correlationId like %j as application property only',
-    (correlationId) => {
-      const reply = acknowledge(v2({ correlationId }), result, now);
-      expect(reply.properties['correlationId']).toBe(correlationId);
-      expect(reply.correlationId).toBeUndefined();
-    },
-  );
+  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])('has a correlationId like %j as property only', (correlationId) => {
+    const reply = acknowledge(v2({ correlationId }), result, now);
+    expect(reply.properties['correlationId']).toBe(correlationId);
+    expect(reply.correlationId).toBeUndefined();
+  });
 
   it('has a message id derived from the event and its own kind, for any content', () => {
     const about = { deviceId: 'd1', target: '', model: 'svc.device', body: Buffer.from('{}') };
     const eventType = 'Svc.InformationModel.ObjectModelUpdated';
-    const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(
-      (objectId) => notify(v2(), { ...about, eventType, objectId }).messageId,
-    );
+    const idOf = (objectId: string) => notify(v2(), { ...about, eventType, objectId }).messageId;
+    const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(idOf);
     const { messageId } = acknowledge(v2(), result, now);
     expect(acknowledge(v2(), { ...result, success: false, code: 'delivery_failed' }, now).messageId).toBe(messageId);
     expect(o1).toBe(O1);
@@ -151,10 +125,8 @@ describe('a V2 acknowledgement', () => {
   );
 
   it('tells the sender of replies whether it reports a failure', () => {
-    expect(acknowledge(v2(), { ...result, success: false, code: 'validation_error' }, now)).toMatchObject({
-      kind: 'acknowledgement',
-      isFailure: true,
-    });
+    const failed = acknowledge(v2(), { ...result, success: false, code: 'validation_error' }, now);
+    expect(failed).toMatchObject({ kind: 'acknowledgement', isFailure: true });
     expect(acknowledge(v2(), result, now)).not.toHaveProperty('isFailure');
   });
 
@@ -165,9 +137,8 @@ describe('a V2 acknowledgement', () => {
     'has integers such as %d with all their digits, and no member without a value',
     (version) => {
       const fields = { version, objectId: undefined, model: null };
-      expect(acknowledge(v2(), { ...result, fields }, now).body).toBe(
-        `{"success":true,"code":"ok","details":"","version":${version},"model":null}`,
-      );
+      const { body } = acknowledge(v2(), { ...result, fields }, now);
+      expect(body).toBe(`{"success":true,"code":"ok","details":"","version":${version},"model":null}`);
     },
   );
 
@@ -177,10 +148,10 @@ describe('a V2 acknowledgement', () => {
     expect(gunzipSync(Buffer.from(reply.body, 'base64')).toString()).toBe('{"success":true,"code":"ok","details":""}');
   });
 
-  it('is not compressed for a deflated request', () =>
-    expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, now).properties).not.toHaveProperty(
-      'content-encoding',
-    ));
+  it('is not compressed for a deflated request', () => {
+    const { properties } = acknowledge(v2({ 'content-encoding': 'deflate' }), result, now);
+    expect(properties).not.toHaveProperty('content-encoding');
+  });
 
   it('is plain at the limit of 65,536 bytes, and compressed one byte beyond {S13.13 S21.1}', () => {
     const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, now));
@@ -188,25 +159,18 @@ describe('a V2 acknowledgement', () => {
     expect(sizeOf(atLimit)).toBe(maxReplyBytes);
     expect(atLimit.properties).not.toHaveProperty('content-encoding');
     const beyond = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty + 1) } }, now);
-    expect(beyond.properties['content-encoding']).toBe('gzip');
-    expect(fits(beyond)).toBe(true);
+    expect([beyond.properties['content-encoding'], fits(beyond)]).toEqual(['gzip', true]);
   });
 
   it('has its details truncated when compression is not enough, then those of the related models', () => {
     const open = ({ body }: { body: string }) => JSON.parse(gunzipSync(Buffer.from(body, 'base64')).toString());
     const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, now);
-    expect(fits(cut)).toBe(true);
-    expect(open(cut).details).toHaveLength(256);
+    expect([fits(cut), open(cut).details.length]).toEqual([true, 256]);
 
-    const relatedModels = Array.from({ length: 20 }, () => ({
-      model: 'm',
-      success: false,
-      code: 'x',
-      details: noise(5_000),
-    }));
+    const one = { model: 'm', success: false, code: 'x' };
+    const relatedModels = Array.from({ length: 20 }, () => ({ ...one, details: noise(5_000) }));
     const both = acknowledge(v2(), { ...result, details: noise(70_000), fields: { relatedModels } }, now);
-    expect(fits(both)).toBe(true);
-    expect(open(both).relatedModels).toHaveLength(20);
+    expect([fits(both), open(both).relatedModels.length]).toEqual([true, 20]);
     expect(open(both).relatedModels[0].details).toHaveLength(64);
   });
 });
@@ -247,13 +211,11 @@ describe('an acknowledgement with more related models than fit', () => {
     expect(fits(reply)).toBe(true);
     expect(sizeOf(reply)).toBeGreaterThan(maxReplyBytes - 400);
     const { relatedModels: kept, details } = read(reply);
-    expect(details).toBe(
-      `${3000 - kept.length} of 3000 related models are left out here, ${1500 - kept.length} of them failed`,
-    );
+    const [left, failed] = [3000 - kept.length, 1500 - kept.length];
+    expect(details).toBe(`${left} of 3000 related models are left out here, ${failed} of them failed`);
     const failedFirst = [1, 0].flatMap((rest) => relatedModels.filter((_, n) => n % 2 === rest));
-    expect(kept.map(({ model }: { model: string }) => model)).toEqual(
-      failedFirst.slice(0, kept.length).map(({ model }) => model),
-    );
+    const names = failedFirst.slice(0, kept.length).map(({ model }) => model);
+    expect(kept.map(({ model }: { model: string }) => model)).toEqual(names);
   });
 
   it('states that none of the omitted ones failed', () => {
@@ -270,22 +232,17 @@ describe('an acknowledgement with more related models than fit', () => {
   });
 
   it('has them all when leaving their details empty is enough', () => {
-    const relatedModels = Array.from({ length: 700 }, (_, n) => ({
-      ...{ model: `m${n}`, success: false, code: 'x' },
-      details: 'd'.repeat(100),
-    }));
-    const reply = acknowledge(v1(), { ...result, fields: { relatedModels } }, now);
-    expect(read(reply)).toEqual({
+    const failed = { success: false, code: 'x', details: 'd'.repeat(100) };
+    const relatedModels = Array.from({ length: 700 }, (_, n) => ({ model: `m${n}`, ...failed }));
+    expect(read(acknowledge(v1(), { ...result, fields: { relatedModels } }, now))).toEqual({
       ...{ success: true, code: 'ok', details: '' },
       relatedModels: relatedModels.map((one) => ({ ...one, details: '' })),
     });
   });
 
   it('does not try them all when no compression could make them fit', () => {
-    const relatedModels = Array.from({ length: 60_000 }, () => ({
-      ...{ model: 'm'.repeat(200), success: true, code: 'ok' },
-      details: randomBytes(8).toString('hex'),
-    }));
+    const one = { model: 'm'.repeat(200), success: true, code: 'ok' };
+    const relatedModels = Array.from({ length: 60_000 }, () => ({ ...one, details: randomBytes(8).toString('hex') }));
     const reply = acknowledge(v2(), { ...result, fields: { relatedModels } }, now);
     expect(fits(reply)).toBe(true);
     expect(read(reply).relatedModels.length).toBeLessThanOrEqual((8 * maxReplyBytes) / 200);
@@ -329,16 +286,11 @@ describe('a V1 acknowledgement', () => {
     expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck' });
   });
 
-  it('has no timestamp {S3.2 S8.4}', () =>
-    expect(
-      acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,
-    ).toEqual({
-      'svc-messagetype': 'platformEventAck',
-      eventType: 'Svc.Device.Created',
-      id: 'i1',
-      objectId: 'o1',
-      model: 'svc.device',
-    }));
+  it('has no timestamp {S3.2 S8.4}', () => {
+    const named = { objectId: 'o1', model: 'svc.device' };
+    const all = { 'svc-messagetype': 'platformEventAck', eventType: 'Svc.Device.Created', id: 'i1', ...named };
+    expect(acknowledge(v1(), { ...result, properties: named }, now).properties).toEqual(all);
+  });
 
   it('is never compressed: its details are truncated instead', () => {
     const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, now);
@@ -347,10 +299,10 @@ describe('a V1 acknowledgement', () => {
   });
 });
 
-it('the name of the details member is that of the card', () =>
-  expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, now).body).toBe(
-    '{"success":true,"code":"ok","detail":""}',
-  ));
+it('the name of the details member is that of the card', () => {
+  const { body } = acknowledge(v2(), { ...result, detailsKey: 'detail' }, now);
+  expect(body).toBe('{"success":true,"code":"ok","detail":""}');
+});
 
 const envelopeOf = (id?: string, attempts = 0, event = eventId) =>
   read('V1', textProperties({ eventType: 'Svc.Device.SyncModel', id }), 'd1', event, attempts).envelope;
@@ -370,10 +322,8 @@ describe('a notification', () => {
     });
   });
 
-  it('has no id when the request has none', () => {
-    const reply = notify({ ...envelopeOf('i1'), correlationId: undefined }, about);
-    expect(reply.properties).not.toHaveProperty('id');
-  });
+  it('has no id when the request has none', () =>
+    expect(notify({ ...envelopeOf('i1'), correlationId: undefined }, about).properties).not.toHaveProperty('id'));
 
   it('has a message id derived from the event and the model (C1)', () => {
     const idOf = (more: Partial<Parameters<typeof notify>[1]>, envelope = envelopeOf('i1')) =>
@@ -381,20 +331,14 @@ describe('a notification', () => {
     const same = [{}, { objectId: 'O1' }, { eventType: created }, { body: Buffer.from('[]') }].map((one) => idOf(one));
     expect(new Set(same).size).toBe(1);
     const others = [
-      idOf({ model: 'svc.configuration' }),
-      idOf({ model: 'Svc.device' }),
-      idOf({ objectId: 'o2' }),
-      idOf({}, envelopeOf('i1', 1)),
-      idOf({}, envelopeOf('i1', 0, eventId.replace('6f', '7f'))),
+      ...[{ model: 'svc.configuration' }, { model: 'Svc.device' }, { objectId: 'o2' }].map((one) => idOf(one)),
+      ...[envelopeOf('i1', 1), envelopeOf('i1', 0, eventId.replace('6f', '7f'))].map((one) => idOf({}, one)),
     ];
     expect(new Set([...same, ...others]).size).toBe(1 + others.length);
   });
 
-  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])(
-    'has a correlation id like %j as application property only (C1)',
-    (id) => {
-      const reply = notify(envelopeOf(id), about);
-      expect([reply.properties['id'], reply.correlationId]).toEqual([id, undefined]);
-    },
-  );
+  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])('has an id like %j as application property only (C1)', (id) => {
+    const reply = notify(envelopeOf(id), about);
+    expect([reply.properties['id'], reply.correlationId]).toEqual([id, undefined]);
+  });
 });

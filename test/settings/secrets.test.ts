@@ -14,15 +14,10 @@ const events = `Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey
 const service = `HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=${key}`;
 const account = (name: string) => `AccountName=${name};AccountKey=${key};DefaultEndpointsProtocol=https`;
 const values: Readonly<Record<string, string>> = {
-  HUB_EVENTS_CONNECTION_STRING: events,
-  HUB_SERVICE_CONNECTION_STRING: service,
-  BACKENDS_TOKEN: 't0ken',
-  BACKENDS_CLIENT_SECRET: 's3cret',
-  STORE_CONNECTION_STRING: account('one'),
-  CHECKPOINTS_CONNECTION_STRING: account('two'),
-  DEAD_LETTERS_CONNECTION_STRING: account('three'),
-  METHODS_FILES_CONNECTION_STRING: account('four'),
-  ADMIN_TOKEN: 'the-token-of-operators',
+  ...{ HUB_EVENTS_CONNECTION_STRING: events, HUB_SERVICE_CONNECTION_STRING: service, BACKENDS_TOKEN: 't0ken' },
+  ...{ BACKENDS_CLIENT_SECRET: 's3cret', STORE_CONNECTION_STRING: account('one') },
+  ...{ CHECKPOINTS_CONNECTION_STRING: account('two'), DEAD_LETTERS_CONNECTION_STRING: account('three') },
+  ...{ METHODS_FILES_CONNECTION_STRING: account('four'), ADMIN_TOKEN: 'the-token-of-operators' },
   HTTPS_PROXY: 'http://user:pa55word@proxy.example:3128',
   HTTP_PROXY: 'http://user:pa55word@proxy.example:3129',
 };
@@ -190,12 +185,9 @@ const canary = 'Y2FuYXJ5cyBzaW5n';
 
 const common = {
   HUB_SERVICE_CONNECTION_STRING: `HostName=hub.example;SharedAccessKeyName=service;SharedAccessKey=${canary}=`,
-  INFORMATION_MODEL_URL: 'https://im.example/base',
-  TYPE_REGISTRY_URL: 'https://tr.example',
-  BACKENDS_TOKEN_URL: 'https://login.example/token',
-  BACKENDS_CLIENT_ID: 'id',
-  BACKENDS_CLIENT_SECRET: `${canary};x=1`,
-  HTTPS_PROXY: `http://user:${canary}@proxy.example:3128`,
+  ...{ INFORMATION_MODEL_URL: 'https://im.example/base', TYPE_REGISTRY_URL: 'https://tr.example' },
+  ...{ BACKENDS_TOKEN_URL: 'https://login.example/token', BACKENDS_CLIENT_ID: 'id' },
+  ...{ BACKENDS_CLIENT_SECRET: `${canary};x=1`, HTTPS_PROXY: `http://user:${canary}@proxy.example:3128` },
   NO_PROXY: '*',
 };
 
@@ -244,12 +236,8 @@ it('redacted settings hide each secret setting, and the secret parts of a URL in
       const [group = '', name = ''] = path.split('.');
       if (!(group in settings)) continue;
       for (const form of [
-        canary,
-        `${canary} `,
-        `x:${canary}`,
-        `https://u:${canary}@h/?${canary}#${canary}`,
-        `https://:${canary}@h/`,
-        `a=${canary};b`,
+        ...[canary, `${canary} `, `x:${canary}`, `https://u:${canary}@h/?${canary}#${canary}`],
+        ...[`https://:${canary}@h/`, `a=${canary};b`],
       ]) {
         const changed = { ...settings, [group]: { ...settings[group as keyof typeof settings], [name]: form } };
         expect(JSON.stringify(redactedSettings(changed))).not.toContain(canary);

@@ -31,12 +31,8 @@ const inPatience = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
 
 const open = (port = storage.port, given = inPatience) =>
   createBlobStore({
-    account: storage.at(port),
-    container: 'progress',
-    namespace: 'Hub.Example',
-    hub: 'Devices',
-    consumerGroup: `Group${group}`,
-    limits: given,
+    ...{ account: storage.at(port), container: 'progress', namespace: 'Hub.Example', hub: 'Devices' },
+    ...{ consumerGroup: `Group${group}`, limits: given },
   });
 
 const blobOf = (kind: 'ownership' | 'checkpoint', partition = '0') =>
@@ -84,10 +80,7 @@ describe('the blob store’s records', () => {
     await store.change(undefined, claimed('me', 1, '1'));
     await blobOf('ownership', '0').upload('', 0);
     const records = await store.ownerships();
-    expect(records.map(({ partition, owner }) => [partition, owner])).toEqual([
-      ['0', ''],
-      ['1', 'me'],
-    ]);
+    expect(records.map(({ partition, owner }) => `${partition}: ${owner}`)).toEqual(['0: ', '1: me']);
     expect(await store.progress('0')).toBeUndefined();
     const reader = await store.change(records[0], claimed('me', 1, '0'));
     expect(reader && (await store.writeCheckpoint(reader, at(3)))).toBe(true);
@@ -165,14 +158,10 @@ describe('the completion map of a checkpoint', () => {
     await written(map);
     await blobOf('checkpoint').setMetadata(metadata);
     const { sequenceNumber = 0, completed = '', ...more } = (await open().progress('0')) ?? {};
-    expect({ sequenceNumber, ...more }).toEqual({
-      sequenceNumber: Number(metadata.sequencenumber),
-      offset: metadata.offset,
-    });
-    expect([decodeCompletion(41, completed), decodeCompletion(sequenceNumber, completed)]).toEqual([
-      expect.anything(),
-      undefined,
-    ]);
+    const { sequencenumber, offset } = metadata;
+    expect({ sequenceNumber, ...more }).toEqual({ sequenceNumber: Number(sequencenumber), offset });
+    const expected = [expect.anything(), undefined];
+    expect([decodeCompletion(41, completed), decodeCompletion(sequenceNumber, completed)]).toEqual(expected);
   });
 
   it('is read together with the position, in one request', async () => {
@@ -183,10 +172,8 @@ describe('the completion map of a checkpoint', () => {
 
   it('is written together with the position in one request, and again only when the answer was lost', async () => {
     const { store, reader } = await written(long(1), open(proxy.port));
-    for (const [sequenceNumber, fate] of [
-      [42, 'pass'],
-      [43, 'lose'],
-    ] as const) {
+    for (const fate of ['pass', 'lose'] as const) {
+      const sequenceNumber = fate === 'pass' ? 42 : 43;
       proxy.seen.length = 0;
       if (fate === 'lose') strikeOnce('PUT', '/checkpoint/', fate);
       await store.writeCheckpoint(reader, { ...at(sequenceNumber), completed: long(sequenceNumber) });
@@ -341,12 +328,11 @@ describe('the blob store, when the storage fails', () => {
     const failures = [await failureOf(open(ended.port, limits).progress('0'))];
     proxy.fate = () => 403;
     failures.push(await failureOf(open(proxy.port).progress('0')));
-    expect(failures.map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^checkpoint storage: reading hub\.example\/.*\/checkpoint\/0 failed: (ECONNREFUSED|REQUEST_SEND_ERROR)$/,
-      ),
-      expect.stringMatching(/^checkpoint storage: reading .* failed: 403 /),
-    ]);
+    const [unreached, refused] = failures.map(({ message }) => message);
+    const reading =
+      /^checkpoint storage: reading hub\.example\/.*\/checkpoint\/0 failed: (ECONNREFUSED|REQUEST_SEND_ERROR)$/;
+    expect(unreached).toMatch(reading);
+    expect(refused).toMatch(/^checkpoint storage: reading .* failed: 403 /);
     for (const { message, stack = '', cause } of failures) {
       expect(`${message}${stack}`).not.toContain(accountKey);
       expect(cause).toBeUndefined();

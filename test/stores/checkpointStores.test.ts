@@ -11,11 +11,8 @@ const storage = storageForAll();
 
 const inBlobs = (place: string) =>
   createBlobStore({
-    account: storage.connectionString,
-    container: 'checkpoints',
-    namespace: 'hub.example',
-    hub: 'devices',
-    consumerGroup: place,
+    ...{ account: storage.connectionString, container: 'checkpoints', namespace: 'hub.example' },
+    ...{ hub: 'devices', consumerGroup: place },
   });
 
 const kinds = {
@@ -47,9 +44,7 @@ const newPlace = () => {
 
 describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   let instance: () => CheckpointStore;
-  beforeEach(() => {
-    instance = open(newPlace());
-  });
+  beforeEach(() => (instance = open(newPlace())));
 
   it('is empty at first', async () => {
     const store = instance();
@@ -87,9 +82,8 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     const seen = await takeOver(instance(), 'a');
     const wantedSince = Date.now() - 1_234;
     await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
-    expect(await instance().ownerships()).toEqual([
-      { ...seen, wantedBy: 'b', wantedSince, etag: expect.not.stringMatching(seen.etag) },
-    ]);
+    const etag = expect.not.stringMatching(seen.etag);
+    expect(await instance().ownerships()).toEqual([{ ...seen, wantedBy: 'b', wantedSince, etag }]);
   });
 
   it('shows a released partition without an owner, and keeps its epoch', async () => {
@@ -203,11 +197,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, at(index))));
     const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
     expect(kept).toEqual([at(0), at(1), at(2), undefined]);
-    expect((await store.ownerships()).map(({ partition, owner }) => partition + owner).sort()).toEqual([
-      '0a',
-      '10c',
-      '1b',
-    ]);
+    expect((await store.ownerships()).map((one) => one.partition + one.owner).sort()).toEqual(['0a', '10c', '1b']);
   });
 
   it('separates consumer groups', async () => {

@@ -12,9 +12,7 @@ import { storageForAll } from '../support/storageAccount.ts';
 const directory = folderForEach('letters');
 const storage = storageForAll();
 let containers = 0;
-beforeEach(() => {
-  containers += 1;
-});
+beforeEach(() => (containers += 1));
 
 /** Generous: a busy machine is slow, and what hangs is ended all the same. */
 const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000 };

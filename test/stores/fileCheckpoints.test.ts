@@ -15,8 +15,7 @@ const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `${sequenceNum
 describe('the file of checkpoints', () => {
   it('is readable by its owner alone, and leaves no temporary file', async () => {
     await open().change(undefined, claimed('a', 1));
-    expect(readdirSync(directory)).toEqual(['place.json']);
-    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect([readdirSync(directory), statSync(path()).mode & 0o777]).toEqual([['place.json'], 0o600]);
   });
 
   it('has leftovers of a process that died during a write removed', async () => {
@@ -55,9 +54,7 @@ describe('the file of checkpoints', () => {
   it('has the last of many checkpoints that were given at once, and all partitions', async () => {
     const store = open();
     const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'a', '1')];
-    const given = [1, 2, 3, 4, 5].flatMap((number) =>
-      readers.map((reader) => store.writeCheckpoint(reader, at(number))),
-    );
+    const given = [1, 2, 3, 4, 5].flatMap((one) => readers.map((reader) => store.writeCheckpoint(reader, at(one))));
     expect(new Set(await Promise.all(given))).toEqual(new Set([true]));
     const next = open();
     expect([await next.progress('0'), await next.progress('1')]).toEqual([at(5), at(5)]);

@@ -104,9 +104,8 @@ describe('parking', () => {
     const { letters, place, ids, asked } = setUp({ deviceLetters: 1_000, maxLetters: 50 });
     await letters.park(letter(0));
     await settle();
-    for (let number = 0; number < 60; number += 1) {
+    for (let number = 0; number < 60; number += 1)
       await place.write(idOf(letter(number, { deviceId: 'other' })), 'of another instance');
-    }
     for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
     await settle();
     expect([asked().entries, ids().length]).toEqual([1, 65]);
@@ -186,19 +185,15 @@ describe('a device with as many dead letters as it may have', () => {
     ['number', { deviceLetters: 2 }],
     ['bytes', { deviceBytes: 2 * bytes }],
     ['bytes, by one', { deviceBytes: 3 * bytes - 1 }],
-  ])(
-    'gets no further one beyond its %s, those of an earlier process included, and keeps all that it has',
-    async (_, limits) => {
-      const { place, letters, ids } = setUp(limits);
-      for (const number of [1, 2]) await lettersIn(place).park(letter(number));
-      await expect(letters.park(letter(3))).rejects.toThrow(
-        new LetterRefused(tooMany, 'replay or delete dead letters of the device'),
-      );
-      await letters.park(letter(2, { attempts: 2 }));
-      await letters.park(letter(3, { deviceId: 'd2' }));
-      expect(ids()).toEqual([id(1), id(2), idOf(letter(3, { deviceId: 'd2' }))].sort());
-    },
-  );
+  ])('gets no further one beyond its %s, an earlier process included, and keeps its own', async (_, limits) => {
+    const { place, letters, ids } = setUp(limits);
+    for (const number of [1, 2]) await lettersIn(place).park(letter(number));
+    const refused = new LetterRefused(tooMany, 'replay or delete dead letters of the device');
+    await expect(letters.park(letter(3))).rejects.toThrow(refused);
+    await letters.park(letter(2, { attempts: 2 }));
+    await letters.park(letter(3, { deviceId: 'd2' }));
+    expect(ids()).toEqual([id(1), id(2), idOf(letter(3, { deviceId: 'd2' }))].sort());
+  });
 
   it('gets one that alone is larger', async () => {
     const { letters, ids } = setUp({ deviceBytes: bytes - 1 });

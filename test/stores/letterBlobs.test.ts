@@ -165,19 +165,17 @@ it('no more than 32 calls to the storage of dead letters are open at once, thoug
   expect([calls, most, failed.length]).toEqual([150, 32, 21]);
 });
 
-describe('the store of the settings', () => {
-  it.each([
-    ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
-    ['of the store', 'STORE_CONNECTION_STRING'],
-  ])('is the container at the connection string %s', async (_whose, name) => {
-    const given = {
-      BACKENDS_TOKEN: 't',
-      STORE: 'blob',
-      STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true',
-      DEAD_LETTERS_CONTAINER: container,
-      [name]: storage.connectionString,
-    };
-    await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
-    expect(await lettersIn(open()).ids()).toEqual([id]);
-  });
+it.each([
+  ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
+  ['of the store', 'STORE_CONNECTION_STRING'],
+])('the store of the settings is the container at the connection string %s', async (_whose, name) => {
+  const given = {
+    BACKENDS_TOKEN: 't',
+    STORE: 'blob',
+    STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true',
+    DEAD_LETTERS_CONTAINER: container,
+    [name]: storage.connectionString,
+  };
+  await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
+  expect(await lettersIn(open()).ids()).toEqual([id]);
 });

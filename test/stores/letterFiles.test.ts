@@ -120,9 +120,7 @@ describe('the directory of dead letters', () => {
   it('skips entries that are larger than any dead letter or are not files, and deletes nothing for them', async () => {
     const letters = open();
     for (const number of [1, 2, 3, 4]) await letters.park(letter(number));
-    const [huge = '', pipe = '', within = ''] = [1, 2, 3].map((number) =>
-      join(directory, `${idOf(letter(number))}.json`),
-    );
+    const [huge = '', pipe = '', within = ''] = [1, 2, 3].map((one) => join(directory, `${idOf(letter(one))}.json`));
     truncateSync(huge, 1024 ** 3);
     for (const path of [pipe, within]) rmSync(path);
     execFileSync('mkfifo', [pipe]);
@@ -132,9 +130,8 @@ describe('the directory of dead letters', () => {
     const passedOver: string[] = [];
     const listed: number[] = [];
     const choice = { device: undefined, since: undefined, code: undefined };
-    for await (const found of chosenLetters(again, choice, ({ message }) => passedOver.push(message))) {
+    for await (const found of chosenLetters(again, choice, ({ message }) => passedOver.push(message)))
       listed.push(found.letter.event.sequenceNumber);
-    }
     expect(listed).toEqual([4]);
     expect(passedOver).toEqual([
       expect.stringMatching(`^${huge} has 1073741824 bytes`),

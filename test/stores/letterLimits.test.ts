@@ -33,12 +33,7 @@ const rows: Row[] = [
   ['none of others by bytes', 'b1 50, a2 60, a3 60, a4 60', 'a2, a3', { deviceBytes: 70, maxBytes: 120 }],
   ['the oldest by the time of writing, not by the hub', 'a1 10 @9, a2 10 @5', 'a2', { deviceLetters: 1 }],
   ['the earlier in the hub at the same time', 'a2 10 @5, a1 10 @5, a3 10 @5', 'a1, a2', { deviceLetters: 1 }],
-  [
-    'the oldest of all of one each',
-    'a1, b1 10 @2, c1 10 @3',
-    'a1',
-    { deviceLetters: 1, deviceBytes: 1, maxLetters: 2 },
-  ],
+  ['the oldest of one each', 'a1, b1 10 @2, c1 10 @3', 'a1', { deviceLetters: 1, deviceBytes: 1, maxLetters: 2 }],
 ];
 
 const listed = (text: string) => text.split(', ').filter((one) => one !== '');

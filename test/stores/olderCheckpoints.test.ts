@@ -49,9 +49,8 @@ it('blobs of an older version are continued, and their maps are ignored', async 
   const blobs: { name: string; metadata: Record<string, string>; content: string }[] = JSON.parse(
     readFileSync(join(fixtures, 'blobs.json'), 'utf8'),
   );
-  for (const { name, metadata, content } of blobs) {
+  for (const { name, metadata, content } of blobs)
     await container.getBlockBlobClient(name).upload(content, content.length, { metadata });
-  }
   const place = { namespace: 'hub.example', hub: 'devices', consumerGroup: 'group' };
   await expectRepeats(createBlobStore({ account: connectionString, container: 'recorded', ...place }));
 });

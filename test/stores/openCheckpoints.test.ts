@@ -15,12 +15,9 @@ const environment = (more: Record<string, string>) => ({
   HUB_EVENTS_CONNECTION_STRING:
     'Endpoint=sb://Hub.Example:5671/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=Devices',
   HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5',
-  HUB_CONSUMER_GROUP: '$Default',
-  INFORMATION_MODEL_URL: 'https://im.example',
-  TYPE_REGISTRY_URL: 'https://tr.example',
-  PRINCIPAL_MANAGER_URL: 'https://pm.example',
-  BACKENDS_TOKEN: 't',
-  DATA_DIRECTORY: directory,
+  ...{ HUB_CONSUMER_GROUP: '$Default', INFORMATION_MODEL_URL: 'https://im.example' },
+  ...{ TYPE_REGISTRY_URL: 'https://tr.example', PRINCIPAL_MANAGER_URL: 'https://pm.example' },
+  ...{ BACKENDS_TOKEN: 't', DATA_DIRECTORY: directory },
   ...more,
 });
 const open = (more: Record<string, string> = {}) => openStore(readSettings(environment(more), directory));

@@ -98,11 +98,8 @@ it('what a limit or the store refuses is told at once, with what to do and where
   });
   void park(7);
   await seconds(0);
-  expect([results, told(), counted()]).toEqual([
-    ['7 refused'],
-    ['error message could not be parked'],
-    { not_parked: 1 },
-  ]);
+  const expected = [['7 refused'], ['error message could not be parked'], { not_parked: 1 }];
+  expect([results, told(), counted()]).toEqual(expected);
   const place = { device: 'd1', partition: '0', sequenceNumber: 7, offset: '7000' };
   expect(log.lines[0]?.fields).toMatchObject({ ...place, todo: 'delete some', err: { message: 'too many' } });
   expect(waits).not.toHaveBeenCalled();

@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/observing/log.ts';
+import { createHandling } from '../../src/programs/handling.ts';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/stores/deadLetter.ts';
+import { createDirectory } from '../../src/stores/letterFiles.ts';
 import type { DeadLetterLimits } from '../../src/stores/letterLimits.ts';
+import { settings } from '../support/environment.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
@@ -256,7 +260,23 @@ async function settled({ letters, handle }: Pick<ReturnType<typeof setUp>, 'lett
 }
 
 it('The partition in an id is found whatever its name', () => {
-  for (const partition of ['0', '31', 'later-1', '$x']) {
+  for (const partition of ['0', '31', 'later-1', '$x'])
     expect(partitionOfId(idOf(letter(1, { origin: { hub: 'hub', partition } })))).toBe(partition);
-  }
+});
+
+const hourMs = 60 * 60_000;
+
+it('Excess dead letters are deleted every hour, whether one is parked or not, and also after a failure', async () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const tidy = vi.fn(() => Promise.reject(new Error('not there')));
+  const handling = createHandling(settings, log, {
+    deadLetters: { ...lettersIn(createDirectory('no-such-directory')), tidy },
+  });
+  await vi.advanceTimersByTimeAsync(2 * hourMs);
+  expect(tidy).toHaveBeenCalledTimes(2);
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(Array(2).fill('dead letters cannot be tidied up'));
+  await handling.close();
+  await vi.advanceTimersByTimeAsync(2 * hourMs);
+  expect(tidy).toHaveBeenCalledTimes(2);
 });

@@ -68,14 +68,17 @@ describe('a folder that the service writes to', () => {
     expect(unusableDirectories([join(directory, 'link')])).toEqual([expect.stringContaining(sentence)]);
   });
 
-  it('is refused when its disk has too little room, once for each disk', () => {
-    const folders = ['a', 'b'].map((name) => join(directory, name));
-    expect(unusableDirectories(folders, 2 ** 62)).toEqual([
+  it('is refused when its disk has too little room, once for each disk', () =>
+    expect(
+      unusableDirectories(
+        ['a', 'b'].map((name) => join(directory, name)),
+        2 ** 62,
+      ),
+    ).toEqual([
       expect.stringMatching(
         /a has [1-9]\d* MB free, and 4398046511104 MB are needed: make room there, or take a larger volume$/,
       ),
-    ]);
-  });
+    ]));
 });
 
 it.each([

@@ -106,9 +106,6 @@ it.each([
   ['AuthorizationPermissionMismatch', /^the connection string must allow to list/],
 ])('a wrong key is distinguished from a missing right: %s', (code, todo) => {
   const failure = storeFailureOf(new StorageError('list', 403, code), { setting: 'STORE_CONNECTION_STRING' });
-  expect(failure?.diagnosis).toEqual({
-    setting: 'STORE_CONNECTION_STRING',
-    storeSaid: `403 ${code}`,
-    todo: expect.stringMatching(todo),
-  });
+  const expected = { setting: 'STORE_CONNECTION_STRING', storeSaid: `403 ${code}`, todo: expect.stringMatching(todo) };
+  expect(failure?.diagnosis).toEqual(expected);
 });

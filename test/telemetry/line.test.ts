@@ -71,7 +71,7 @@ const events: Readonly<Record<string, string>> = {
 };
 
 describe('a line of the log', () => {
-  it('is that of pino, whatever its fields', () => {
+  it('is that of pino, whatever its fields', () =>
     fc.assert(
       fc.property(
         fc.constantFrom<Level>('info', 'warn', 'error', 'fatal'),
@@ -85,8 +85,7 @@ describe('a line of the log', () => {
         },
       ),
       { numRuns: 400 },
-    );
-  });
+    ));
 
   it('is not left to pino because of what a device has sent', () => {
     const lineOf = createLineOf('host-1');

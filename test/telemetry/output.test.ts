@@ -33,11 +33,8 @@ function readBy(reader: { perStep: number; isGone?: boolean }) {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => `${from + index}`.padEnd(999, '.').concat('\n'));
   return {
-    output,
-    lines,
-    write: (from: number, to: number) => lines(from, to).forEach(output.write),
-    text: () => text,
-    waitedMs: () => now,
+    ...{ output, lines, write: (from: number, to: number) => lines(from, to).forEach(output.write) },
+    ...{ text: () => text, waitedMs: () => now },
   };
 }
 

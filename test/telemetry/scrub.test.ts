@@ -33,6 +33,5 @@ it('secrets are those of the moment, and are prepared once for each list', () =>
   );
   expect([joined(), joined()]).toEqual(['first', 'first']);
   list = ['second', 'third'];
-  expect([joined(), joined()]).toEqual(['second,third', 'second,third']);
-  expect(made).toEqual([['first'], ['second', 'third']]);
+  expect([joined(), joined(), made]).toEqual(['second,third', 'second,third', [['first'], ['second', 'third']]]);
 });

@@ -297,9 +297,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       await Promise.all([broker.close(), hub.close()].map((closing) => closing.catch(() => {})));
       await rm(folder, { recursive: true, force: true });
       const requests = modules.flatMap(({ received }) => received);
-      const breaches = requests.flatMap(({ topic, text }) =>
-        breachesOfModule('in', topic.replace(/^\w+\/in\//, ''), text),
-      );
+      const breaches = requests.flatMap((one) => breachesOfModule('in', one.topic.replace(/^\w+\/in\//, ''), one.text));
       expect(breaches, 'requests that violate the contract').toEqual([]);
       const key = connectionString.split('SharedAccessKey=')[1] ?? own?.key.split('\n')[1];
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);

@@ -50,8 +50,7 @@ export function receivedMessageOf(event: HubEvent) {
   return typeof deviceId === 'string' ? { event, deviceId } : undefined;
 }
 
-export const positions = (checkpoints: readonly Checkpoint[]) =>
-  checkpoints.map(({ sequenceNumber }) => sequenceNumber);
+export const positions = (checkpoints: readonly Checkpoint[]) => checkpoints.map((one) => one.sequenceNumber);
 
 type Options = PartitionOptions<{ event: HubEvent; deviceId: string }>;
 

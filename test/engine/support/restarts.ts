@@ -108,11 +108,8 @@ export async function runToTheEnd(given: Given) {
       const afterUncleanShutdown = number > 0 && isGivenBack[index] === false;
       const extentOf = async () => extent;
       const progress = await startPositionOf(record, {
-        store,
-        extentOf,
-        partitionIds: () => Object.keys(events),
-        checkCheckpoint: createForeignCheckpointCheck(),
-        startPosition: 'earliest',
+        ...{ store, extentOf, partitionIds: () => Object.keys(events) },
+        ...{ checkCheckpoint: createForeignCheckpointCheck(), startPosition: 'earliest' },
         afterUncleanShutdown,
       });
       isGivenBack[index] = false;
@@ -165,8 +162,7 @@ export async function runToTheEnd(given: Given) {
     }
 
     const opened = await Promise.all(partitions.map((_, index) => open(index)));
-    const isAllDone = () =>
-      written.every((one, index) => one?.sequenceNumber === events[index]?.at(-1)?.sequenceNumber);
+    const isAllDone = () => written.every((one, n) => one?.sequenceNumber === events[n]?.at(-1)?.sequenceNumber);
     const { killMs = Number.POSITIVE_INFINITY, stopMs = Number.POSITIVE_INFINITY } = interrupted?.(number) ?? {};
     let isDead = false;
     void life.death.then(() => (isDead = true));

@@ -62,9 +62,8 @@ export async function openSessions(circumstances: Circumstances = {}) {
   );
   const records: Lease[] = [];
   for (const partition of ids) {
-    for (let sequenceNumber = 0; sequenceNumber < messages; sequenceNumber += 1) {
+    for (let sequenceNumber = 0; sequenceNumber < messages; sequenceNumber += 1)
       hub.append(partition, hubEvent({ sequenceNumber, properties: { device: 'a' } }));
-    }
     const record = await takeOver(store, 'me', partition);
     records.push(record);
     await sessions.open(record, 41);

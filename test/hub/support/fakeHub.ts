@@ -12,12 +12,7 @@ export interface FakeHub {
   readerOf(partition: string): ProcessLife | undefined;
 }
 
-interface Receiver {
-  readonly epoch: number;
-  readonly life: ProcessLife;
-  isOpen: boolean;
-  disconnect(): void;
-}
+type Receiver = { readonly epoch: number; readonly life: ProcessLife; isOpen: boolean; disconnect(): void };
 
 /** Of the hub's owner levels it knows this: a higher or equal one takes over, a lower one is refused. */
 export function createFakeHub(partitions: readonly string[]): FakeHub {

@@ -72,12 +72,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
     const consumer = createConsumer({
       ...usualReading,
       ...rounds,
-      instance: name,
-      access: name,
-      batchSize: 3,
-      prefetch: 10,
-      silentMs,
-      store: through,
+      ...{ instance: name, access: name, batchSize: 3, prefetch: 10, silentMs, store: through },
       partition: (partition) => ({
         ...usualOpened(),
         receivedMessageOf: (event, redelivered) => ({

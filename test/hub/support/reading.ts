@@ -10,17 +10,9 @@ import { bodyBytes } from '../../support/events.ts';
 
 /** How an instance reads the hub, for tests that are about something else. */
 export const usualReading = {
-  consumerGroup: '$Default',
-  startPosition: 'earliest',
-  batchSize: 10,
-  prefetch: 50,
-  maxWaitSeconds: 1,
-  silentMs: 8_000,
-  answerMs: 20_000,
-  drainMs: 500,
-  roundMs: 100,
-  balance: { expiryMs: 20_000, forceMs: 40_000 },
-  log: createLog('silent'),
+  ...{ consumerGroup: '$Default', startPosition: 'earliest' as const, batchSize: 10, prefetch: 50, maxWaitSeconds: 1 },
+  ...{ silentMs: 8_000, answerMs: 20_000, drainMs: 500, roundMs: 100 },
+  ...{ balance: { expiryMs: 20_000, forceMs: 40_000 }, log: createLog('silent') },
 } as const;
 
 /** What it gives to each partition besides the work on messages. All of them come from one device. */

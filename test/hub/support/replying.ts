@@ -18,22 +18,14 @@ interface ReplyingOptions extends Partial<Omit<SenderOptions, 'sendQueue'>> {
 export function senderOver(sendOnce: SenderOptions['sendOnce'], options: ReplyingOptions = {}) {
   const { maxInFlight = 256, ceiling = Number.POSITIVE_INFINITY, answerWithinMs = 10_000, ...rest } = options;
   return createSender({
-    sendOnce,
-    sendQueue: createSendQueue(createRateLimit(ceiling, answerWithinMs), maxInFlight),
-    maxWaitMs: 60_000,
-    answerWithinMs,
-    troubles: untold,
-    random: () => 0.5,
+    ...{ sendOnce, sendQueue: createSendQueue(createRateLimit(ceiling, answerWithinMs), maxInFlight) },
+    ...{ maxWaitMs: 60_000, answerWithinMs, troubles: untold, random: () => 0.5 },
     ...rest,
   });
 }
 
 export const replyTo = (deviceId: string, body = '{}', more: Partial<Reply> = {}): Reply => ({
-  kind: 'acknowledgement',
-  deviceId,
-  messageId: `m-${body.slice(0, 64)}`,
-  correlationId: undefined,
-  properties: {},
-  body,
+  ...{ kind: 'acknowledgement', deviceId, messageId: `m-${body.slice(0, 64)}`, correlationId: undefined },
+  ...{ properties: {}, body },
   ...more,
 });

@@ -16,11 +16,7 @@ import { courseOf } from '../../support/observed.ts';
 import { receivedMessageOf, wire } from '../../support/wiring.ts';
 import { v2 } from './messages.ts';
 
-interface Given {
-  readonly maxMessages?: number;
-  readonly backlog?: Backlog;
-  readonly overall?: Budget;
-}
+type Given = { readonly maxMessages?: number; readonly backlog?: Backlog; readonly overall?: Budget };
 
 const objectId = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const never = new Promise<never>(() => {});

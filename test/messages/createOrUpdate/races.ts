@@ -1,3 +1,4 @@
+import { idempotencyKey } from '../../support/events.ts';
 import {
   derivedObjectId,
   otherPumpId,
@@ -11,6 +12,7 @@ import {
 import type { Row } from '../table/row.ts';
 import {
   absent,
+  claimPump,
   claims,
   deviceRow,
   forPump,
@@ -78,7 +80,7 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       updates(1),
     ]),
     pumpRow(
-      'updates the model with the same unique properties that another created just before',
+      'updates the model of those unique properties that another just created',
       nameless.sent,
       updated(pump({ version: 4 })),
       [
@@ -117,23 +119,18 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
       { call: readDerived, reply: [200, pump(isNew)] },
     ]),
+    newRow('updates its own creation when another owns it now', bare.sent, updated(pump({ ...others, version: 2 })), [
+      pumpType,
+      { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
+      { call: readDerived, reply: [200, pump(others)] },
+      {
+        ...bare.updates(1),
+        call: readDerived.replace('GET', 'PUT'),
+        reply: [200, pumpAnswer({ ...others, version: 2 })],
+      },
+    ]),
     newRow(
-      'updates its own earlier creation when another owns it now',
-      bare.sent,
-      updated(pump({ ...others, version: 2 })),
-      [
-        pumpType,
-        { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
-        { call: readDerived, reply: [200, pump(others)] },
-        {
-          ...bare.updates(1),
-          call: readDerived.replace('GET', 'PUT'),
-          reply: [200, pumpAnswer({ ...others, version: 2 })],
-        },
-      ],
-    ),
-    newRow(
-      'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
+      'creates again, and updates nothing, when it finds its own earlier model',
       nameless.sent,
       created(pump(isNew)),
       [pumpType, lookUp(pump(isNew)), nameless.creates],
@@ -159,6 +156,64 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
     ),
     deviceRow('gives up after five lost races', sent, refused('replace', 'HTTP 409: Version mismatch'), [
       ...[1, 2, 3, 4, 5].flatMap((version) => [stored({ version }), { ...updates(version), reply: mismatch }]),
+    ]),
+  ];
+}
+
+/** The effect is there, but nobody knows. */
+export function lostAnswerRows({ named, created, updated, failed }: Registration): readonly Row[] {
+  const { sent, creates, updates } = named();
+  const keyed = { headers: { 'idempotency-key': idempotencyKey(creates.call) } };
+  const claimKey = { headers: { 'idempotency-key': idempotencyKey(claimPump) } };
+  const exists = problem(409, 'Exists', { objectId: pumpId, type: 'pump@1.0.0' });
+  const others = { ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' };
+  const own = { version: 2, name: 'Feed pump', variables: { speed: 3 } };
+  return [
+    pumpRow('repeats a creation whose answer was lost under the same idempotency key', sent, created(), [
+      absent,
+      { ...creates, ...keyed, reply: 'lost' },
+      { ...creates, ...keyed },
+    ]),
+    pumpRow(
+      'reports success for its own creation when the repeat meets a model of its type and owner',
+      sent,
+      created(),
+      [absent, { ...creates, reply: 'lost' }, { ...creates, reply: exists }, stored()],
+    ),
+    pumpRow('updates another owner’s model that the repeat meets', sent, updated(pump({ version: 2, ...others })), [
+      absent,
+      { ...creates, reply: 'lost' },
+      { ...creates, reply: exists },
+      stored(others),
+      stored(others),
+      { ...updates(1), reply: [200, pumpAnswer({ version: 2, ...others })] },
+    ]),
+    pumpRow('continues after its own claim when the repeat of the claim is refused', sent, updated(), [
+      unowned,
+      { ...claims(), ...claimKey, reply: 'lost' },
+      { ...claims(), ...claimKey, reply: problem(409, 'Owned') },
+      stored(),
+      updates(1),
+    ]),
+    deviceRow(
+      'is not authorized when the claim of another came before its own lost one',
+      sent,
+      failed(
+        'not_authorized',
+        'information model: claim object model failed with HTTP 409: Owned by another: as it is',
+      ),
+      [
+        unowned,
+        { ...claims(), reply: 'lost' },
+        { ...claims(), reply: problem(409, 'Owned by another') },
+        stored({ ownerId: sensorPrincipal }),
+      ],
+    ),
+    pumpRow('reports success for its own update when the repeat meets its own version', sent, updated(pump(own)), [
+      stored(),
+      { ...updates(1), reply: 'lost' },
+      { ...updates(1), reply: problem(409, 'Version mismatch', { version: 2 }) },
+      stored(own),
     ]),
   ];
 }

@@ -183,12 +183,10 @@ export function refusedRows(registration: Registration): readonly Row[] {
       failed('response_too_large', 'type registry: unique of the type definition has more than 1000 values'),
       [type('pump', { version: '1.0.0', unique: Array.from({ length: 1_001 }, () => 'serial') })],
     ),
-    deviceRow(
-      'reports a model that was deleted before it could be updated',
-      pumped.sent,
-      refused('replace', 'HTTP 404: Not found'),
-      [stored(), { call: putPump, reply: problem(404, 'Not found') }],
-    ),
+    deviceRow('reports a model that was deleted just before', pumped.sent, refused('replace', 'HTTP 404: Not found'), [
+      stored(),
+      { call: putPump, reply: problem(404, 'Not found') },
+    ]),
     deviceRow(
       'reports a claim that another won as not authorized, without updating {S9.9}',
       pumped.sent,
@@ -209,31 +207,31 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
   const answer = problem(403, 'Forbidden');
   return [
     deviceRow(
-      'reports a model without access as not authorized {S9.16 S20.1}',
+      'reports no access to a model {S9.16 S20.1}',
       pumped.sent,
       notAuthorized('information model: read object model'),
       [{ call: readPump, reply: answer }],
     ),
     deviceRow(
-      'is not authorized to update a model of another owner {S15.17}',
+      'is refused an update of another’s {S15.17}',
       pumped.sent,
       notAuthorized('information model: replace object model'),
       [stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
     ),
     deviceRow(
-      'is not authorized when the device may not read the type',
+      'is not authorized without the type',
       nameless.sent,
       notAuthorized('type registry: read type definition'),
       [{ call: pumpType.call, reply: answer }],
     ),
     deviceRow(
-      'is not authorized when the device may not look for models',
+      'is not authorized to look for it',
       nameless.sent,
       notAuthorized('information model: look up object model'),
       [pumpType, { ...lookUp(), reply: answer }],
     ),
     deviceRow(
-      'is not authorized when the device may not claim the model',
+      'is not authorized without the claim',
       pumped.sent,
       notAuthorized('information model: claim object model'),
       [unowned, { call: claimPump, reply: answer }],
@@ -255,12 +253,11 @@ function twiceRows({ named, unnamed, created, updated, failed, invalid }: Regist
   return [
     refuses('refuses a unique property that occurs twice', '{"serial":"FP-1","serial":"FP-2"}'),
     refuses('refuses a wrapped unique property that occurs twice', '{"serial":{"value":"FP-1","value":"FP-2"}}'),
-    pumpRow(
-      'accepts a duplicate property outside properties with the name of a unique one',
-      likeUnique.sent,
-      updated(),
-      [pumpType, lookUp(pump()), likeUnique.updates(1)],
-    ),
+    pumpRow('accepts a duplicate property with a name close to a unique one’s', likeUnique.sent, updated(), [
+      pumpType,
+      lookUp(pump()),
+      likeUnique.updates(1),
+    ]),
     pumpRow('accepts duplicate keys that it does not read', unread.sent, created(), [absent, unread.creates]),
   ];
 }

@@ -2,9 +2,8 @@ import { expect } from 'vitest';
 import { failsToTheEnd } from '../../support/scriptedBackend.ts';
 import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
 import { type Row, related, toldOf } from '../table/row.ts';
-import { createdRows } from './created.ts';
-import { lostAnswerRows } from './lostAnswers.ts';
-import { raceRows, repeatedRows } from './races.ts';
+import { createdRows, updatedRows } from './created.ts';
+import { lostAnswerRows, raceRows, repeatedRows } from './races.ts';
 import { refusedRows } from './refused.ts';
 import {
   absent,
@@ -15,7 +14,6 @@ import {
   readConfiguration,
   stored,
 } from './registration.ts';
-import { updatedRows } from './updated.ts';
 
 /** What both generations say of registering an object model. */
 export const createOrUpdateRows = (registration: Registration): Readonly<Record<string, readonly Row[]>> => ({
@@ -53,10 +51,7 @@ function receiverRows({ named, created }: Registration): readonly Row[] {
     );
   };
   return [
-    receives('is the owner of the svc.configuration model {S18.4}', { device: 'd1', own: 'd2/edge/s' }, [
-      'd2',
-      'edge/s',
-    ]),
+    receives('is the owner of svc.configuration {S18.4}', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
     receives('is that owner also when the svc.device model has no owner', { device: undefined, own: 'd2' }, ['d2']),
     ...[undefined, ''].map((own) =>
       receives(
@@ -79,13 +74,13 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
     deviceRow(
-      'sends ObjectModelCreated when this request created the svc.configuration model {S18.6}',
+      'sends ObjectModelCreated when this request created the other model {S18.6}',
       sent,
       created(pump(), further),
       [absent, { ...creates, reply: [201, pumpAnswer({ relatedModels })] }, reads],
     ),
     deviceRow(
-      'sends ObjectModelCreated when an update created the svc.configuration model {S18.6}',
+      'sends ObjectModelCreated when an update created it {S18.6}',
       sent,
       updated(pump({ version: 2 }), further),
       [stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],

@@ -1,8 +1,19 @@
 import { idempotencyKey } from '../../support/events.ts';
-import { problem, pumpAnswer, pumpId } from '../../support/world.ts';
-import { incident, type Row, unrelated } from '../table/row.ts';
-import { body, misses, properties, put, type Replacement, replaceRow, sent, stored, updates } from './replacement.ts';
-import { raceRows, versionRows } from './versions.ts';
+import { problem, pump, pumpAnswer, pumpId } from '../../support/world.ts';
+import { forbidden, incident, type Row, unrelated } from '../table/row.ts';
+import {
+  body,
+  get,
+  misses,
+  properties,
+  put,
+  type Replacement,
+  replaceRow,
+  sent,
+  stored,
+  updates,
+  withVersion,
+} from './replacement.ts';
 
 /** What both generations say of replacing an object model. */
 export const replaceRows = (replacement: Replacement): Readonly<Record<string, readonly Row[]>> => ({
@@ -101,12 +112,11 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       { ...lost, ...keyed(0) },
       { ...updates(4), ...keyed(0) },
     ]),
-    replaceRow(
-      'reports success for its own update when the repeat meets the version it has written itself',
-      sent,
-      done(),
-      [lost, misses(4), stored(5, own)],
-    ),
+    replaceRow('reports success for its own update when the repeat meets the version it has written', sent, done(), [
+      lost,
+      misses(4),
+      stored(5, own),
+    ]),
     replaceRow('does not take another’s update for its own', sent, mismatched(5), [
       lost,
       misses(4),
@@ -134,4 +144,176 @@ function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
       updates(4),
     ]),
   ];
+}
+
+const gapOf = (gap: number, version: number, most: number) =>
+  `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${most} is closed`;
+
+/** The version of the request against the one that is stored. */
+export function versionRows({ done, failed, mismatched, invalid, version }: Replacement): readonly Row[] {
+  const scattered = (n: number) =>
+    `{"type":"pump", "properties":{"version":9,"big":12345678901234567890}, "version" : ${n} ,"variables":{"x":1.0}}`;
+  const large = '9007199254740993';
+  return [
+    replaceRow(
+      'rejects a repeated update: it is behind the stored one {S10.7 S10.11 S16.6 S20.2}',
+      sent,
+      mismatched(5),
+      [misses(4), stored(5)],
+    ),
+    replaceRow('returns the version that was read, not the older one of the error', sent, mismatched(7), [
+      misses(4),
+      stored(7),
+    ]),
+    replaceRow('rejects a request far behind {S16.3}', { ...sent, body: { ...body, version: 1 } }, mismatched(900, 1), [
+      misses(1),
+      stored(900),
+    ]),
+    replaceRow(
+      `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''} {S10.6 S16.3 S16.6}`,
+      sent,
+      done(),
+      [misses(4), stored(3), updates(3), updates(4)],
+    ),
+    replaceRow('closes a gap of exactly 100', { ...sent, body: { ...body, version: 101 } }, done(102, 101), [
+      misses(101),
+      stored(1),
+      ...Array.from({ length: 101 }, (_, n) => updates(n + 1)),
+    ]),
+    replaceRow(
+      'refuses a gap of 101 without updating anything {S10.6 S16.6}',
+      { ...sent, body: { ...body, version: 102 } },
+      failed(invalid, gapOf(101, 1, 100), 102),
+      [misses(102), stored(1)],
+    ),
+    replaceRow('uses the largest gap set', { ...sent, limits: { maxVersionGap: 1 } }, failed(invalid, gapOf(2, 2, 1)), [
+      misses(4),
+      stored(2),
+    ]),
+    replaceRow(
+      'changes only the version while it closes a gap, at any position in the body {S10.6}',
+      { ...sent, body: scattered(4) },
+      done(),
+      [
+        { call: put, reply: problem(409, 'Version mismatch', { version: 3 }) },
+        stored(3),
+        { ...updates(3), body: scattered(3) },
+        { ...updates(4), body: scattered(4) },
+      ],
+    ),
+    {
+      it: 'compares versions exactly, however large',
+      ...sent,
+      body: withVersion(large),
+      backend: [
+        { call: put, reply: problem(409, 'Version mismatch', {}) },
+        { call: get, reply: [200, JSON.stringify(pump()).replace('"version":1', '"version":9007199254740994')] },
+      ],
+      ...mismatched('9007199254740994', Number(large)),
+      ...(version === 'of the request' && { ackText: `"version":${large}}` }),
+    },
+    replaceRow('counts 4.0 as version 4', { ...sent, body: withVersion('4.0') }, done(), [
+      { call: put, reply: problem(409, 'Version mismatch', {}) },
+      stored(3),
+      updates(3),
+      updates(4),
+    ]),
+  ];
+}
+
+/** A refusal that does not say which version is stored. */
+const silent = { ...updates(4), reply: problem(409, 'Version mismatch') };
+
+/** Somebody else updates at the same time, or this very message has done so before. */
+export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Record<string, readonly Row[]>> {
+  return {
+    'repeats after a crash': [
+      replaceRow(
+        'gets its earlier answers again in order when it had closed a gap',
+        { ...sent, redelivered: true },
+        done(),
+        [
+          misses(4),
+          stored(5),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+      ),
+      replaceRow(
+        'gets its earlier answers again with messages behind it done',
+        { ...sent, redelivered: true },
+        done(),
+        [
+          misses(4),
+          stored(8),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+      ),
+      replaceRow(
+        'repeats each update with the request, not the answered version',
+        { ...sent, redelivered: true },
+        done(),
+        [
+          misses(4),
+          stored(5),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 3 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+      ),
+      replaceRow('closes the gap when it had not begun before', { ...sent, redelivered: true }, done(), [
+        misses(4),
+        stored(3),
+        updates(3),
+        updates(4),
+      ]),
+      replaceRow(
+        'is rejected when it is behind by the update of another',
+        { ...sent, redelivered: true },
+        mismatched(5),
+        [misses(4), stored(5), misses(4), stored(5)],
+      ),
+    ],
+    'two at the same time': [
+      replaceRow('retries when the stored version has caught up', sent, done(), [misses(4), stored(4), updates(4)]),
+      replaceRow('reads again when another updates while the gap is closed', sent, done(), [
+        misses(4),
+        stored(2),
+        updates(2),
+        misses(3),
+        stored(4),
+        updates(4),
+      ]),
+      replaceRow('is rejected when another overtakes it while the gap is closed', sent, mismatched(5), [
+        misses(4),
+        stored(2),
+        updates(2),
+        misses(3),
+        stored(5),
+      ]),
+      replaceRow('gives up after losing too many races', sent, mismatched(5), [
+        misses(4),
+        ...Array.from({ length: 5 }, () => [stored(4), misses(4)]).flat(),
+      ]),
+      replaceRow('returns the last read version when the information model does not report one', sent, mismatched(4), [
+        misses(4),
+        ...Array.from({ length: 5 }, () => [stored(4), silent]).flat(),
+      ]),
+      replaceRow('is rejected when the model was deleted in between', sent, mismatched(5), [
+        misses(4),
+        { call: get, reply: problem(404, 'Not found') },
+      ]),
+      replaceRow('returns no unknown version', sent, mismatched(undefined), [
+        silent,
+        { call: get, reply: problem(404, 'Not found') },
+      ]),
+      replaceRow(
+        'is not authorized when the model got another owner in between',
+        sent,
+        failed('not_authorized', forbidden('information model: read object model')),
+        [misses(4), { call: get, reply: problem(403, 'Forbidden') }],
+      ),
+    ],
+  };
 }

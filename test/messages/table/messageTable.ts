@@ -12,11 +12,7 @@ import type { Sample } from './sample.ts';
 
 const acknowledgementProperties = {
   V2: (name: string) => ({
-    msgType: 'ack',
-    action: name,
-    version: '2',
-    correlationId: 'c-1',
-    target: 'edge',
+    ...{ msgType: 'ack', action: name, version: '2', correlationId: 'c-1', target: 'edge' },
     timestamp: now.toISOString(),
   }),
   V1: (name: string) => ({ 'svc-messagetype': 'platformEventAck', eventType: name, id: 'c-1', target: 'edge' }),

@@ -52,11 +52,7 @@ export const forbidden = (words: string): string => `${words} failed with HTTP 4
 
 /** What the information model says of one related model. */
 export const related = (model: string, more: object = {}) => ({
-  model,
-  success: true,
-  code: 'ok',
-  details: '',
-  created: true,
+  ...{ model, success: true, code: 'ok', details: '', created: true },
   ...more,
 });
 

@@ -27,18 +27,12 @@ export interface Sample {
 /** In what the generations differ. */
 const profiles = {
   V2: {
-    kind: 'action',
-    id: 'correlationId',
-    invalid: 'validation_error',
-    typed: { version: '2', timeout: 900, ack: 'FULL' },
-    echoed: {},
+    ...{ kind: 'action', id: 'correlationId', invalid: 'validation_error' },
+    ...{ typed: { version: '2', timeout: 900, ack: 'FULL' }, echoed: {} },
     meaningless: { timeout: 5, 'svc-messagetype': 'platformEvent', colour: 'red' },
   },
   V1: {
-    kind: 'event',
-    id: 'id',
-    invalid: 'platform_event_validation_error',
-    typed: { id: 7, ack: 'FULL' },
+    ...{ kind: 'event', id: 'id', invalid: 'platform_event_validation_error', typed: { id: 7, ack: 'FULL' } },
     echoed: { id: '7' },
     meaningless: { timeout: 'soon', correlationId: 'c-2', version: 7, timestamp: 'x' },
   },

@@ -128,10 +128,7 @@ const parentChanged = differs('parent that the model has');
 const nameTaken = differs('target of the reference of that name that the model has');
 
 const sample = {
-  properties,
-  body,
-  backend: forPump(absent, creates),
-  decisive: [device, absent, creates],
+  ...{ properties, body, backend: forPump(absent, creates), decisive: [device, absent, creates] },
   ...created(),
   ack: { success: true, code: 'ok', details: '', relatedModels: [] },
   readProperties,
@@ -267,12 +264,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       'keeps the parent as an outgoing reference of the model, marked isParent, within the same model id {S15.5 S15.11}',
       [references(), links],
     ),
-    pumpRow('sets the parent of an existing model, too', child.sent, updated(), [
-      stored(),
-      child.updates(1),
-      references(),
-      links,
-    ]),
+    pumpRow('sets it for an existing model', child.sent, updated(), [stored(), child.updates(1), references(), links]),
     {
       it: 'looks for the parent in the model id of the request {S15.8}',
       ...child.sent,
@@ -320,10 +312,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         body: `[{"name":"isPartOf","to":{"objectId":"${otherPumpId}","model":"svc.device"},"attributes":{"isParent":true,"since":12345678901234567890, "2":1.0,"1":1e400}}]`,
       },
     ]),
-    adopts('marks a reference that said it is not the parent', [
-      references(reference({ attributes: { isParent: false } })),
-      links,
-    ]),
+    adopts('marks one that said it is no parent', [references(reference({ attributes: { isParent: false } })), links]),
     adopts(
       'passes the name of the reference on unchanged, with any content',
       [
@@ -439,7 +428,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       ],
     },
     deviceRow(
-      'sets no parent when the model could not be registered',
+      'sets no parent without a registered model',
       child.sent,
       refused('create', 'HTTP 400: Validation failed'),
       [absent, { ...child.creates, reply: problem(400, 'Validation failed') }],
@@ -457,11 +446,9 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         ),
       ] as const
     ).map(([wrong, details]) =>
-      rejects(
-        `refuses a parent without objectId and reference name: ${shown(JSON.stringify(wrong))} {S15.5}`,
-        details,
-        { body: { ...body, parent: wrong } },
-      ),
+      rejects(`refuses a parent without objectId and reference: ${shown(JSON.stringify(wrong))} {S15.5}`, details, {
+        body: { ...body, parent: wrong },
+      }),
     ),
   ],
 
@@ -472,7 +459,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       }),
     ),
     rejects(
-      'lists all faults of the properties at once {S15.6}',
+      'lists all faults of properties {S15.6}',
       `property objectId ${objectIdFault}; property owner ${pathFault}`,
       { properties: { objectId: 'a', owner: '..' }, ackProperties: {} },
     ),
@@ -481,11 +468,9 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       body: { ...body, model: 'svc.history' },
       ackProperties: {},
     }),
-    rejects(
-      'lists all faults of the body at once {S1.5 S15.6}',
-      `body.objectId ${objectIdFault}; body.type is required`,
-      { body: { objectId: 7 } },
-    ),
+    rejects('lists all faults of a body {S1.5 S15.6}', `body.objectId ${objectIdFault}; body.type is required`, {
+      body: { objectId: 7 },
+    }),
     rejects(
       'lists contradictions to the properties beside malformed members, and compares no malformed member',
       `body.objectId ${objectIdFault}; body.type is required; property model and body.model must be the same`,

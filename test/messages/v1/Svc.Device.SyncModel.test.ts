@@ -87,14 +87,8 @@ const contradictions: readonly (readonly string[])[] = [
 ];
 
 const sample = {
-  properties,
-  body: {},
-  backend: [read()],
-  notifications: [news()],
-  ack: ok,
-  ackProperties,
-  failureProperties: ackProperties,
-  failed,
+  ...{ properties, body: {}, backend: [read()], notifications: [news()], ack: ok, ackProperties },
+  ...{ failureProperties: ackProperties, failed },
 };
 
 messageTable('V1', 'Svc.Device.SyncModel', sample, {
@@ -103,27 +97,24 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is {S17.1 S17.8 S17.12 S17.15 S17.16}',
       { backend: [read()], notifications: [news()] },
     ),
-    about(
-      'is sent as the information model’s text: 64-bit integers, 1.0, 1e400, the order of keys, white space {S17.1}',
-      {
-        backend: [
-          {
-            call: at(),
-            reply: [
-              200,
-              `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
-            ],
-          },
-        ],
-        notifications: [
-          news(
-            requested,
-            'svc.device',
+    about('is sent as the information model’s text: 64-bit integers, 1.0, 1e400, order of keys, white space {S17.1}', {
+      backend: [
+        {
+          call: at(),
+          reply: [
+            200,
             `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
-          ),
-        ],
-      },
-    ),
+          ],
+        },
+      ],
+      notifications: [
+        news(
+          requested,
+          'svc.device',
+          `{ "2":12345678901234567890,"1":1.0, "objectId":"${requested}","model":"svc.device","type":"pump@1.0.0","properties":{"x":1e400,"ü":"\\u00fc"},"variables":{ },"version":1.0\n}`,
+        ),
+      ],
+    }),
     about('is sent with its related models’ names and all other members', {
       backend: [{ call: at(), reply: [200, pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' })] }],
       notifications: [news(requested, 'svc.device', pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' }))],
@@ -166,7 +157,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
 
   children: [
     about(
-      'are fetched over all references when hierarchical is true, in their order, but not children’s children {S17.3 S17.9}',
+      'are fetched over all references when hierarchical is true, in order, not children’s children {S17.3 S17.9}',
       {
         body: { hierarchical: true },
         backend: [
@@ -322,12 +313,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         ...[read(requested, 'svc.history'), read(requested, 'svc.location')],
         references(requested, to(first), to(second)),
         ...[read(first), read(second)],
-        ...[
-          read(first, 'svc.history'),
-          read(first, 'svc.location'),
-          read(second, 'svc.history'),
-          read(second, 'svc.location'),
-        ],
+        ...[first, second].flatMap((one) => [read(one, 'svc.history'), read(one, 'svc.location')]),
       ],
       notifications: [requested, first, second].flatMap((one) => [
         news(one),
@@ -386,10 +372,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ),
     about('may all be present as long as only references and recursive have an effect; null among names is ignored', {
       body: {
-        hierarchical: null,
-        contained: false,
-        recursive: true,
-        references: [null, 'feeds'],
+        ...{ hierarchical: null, contained: false, recursive: true, references: [null, 'feeds'] },
         related: [null],
       },
       backend: [read(), references(requested, to(first), to(second, 'null')), read(first), references(first)],
@@ -406,9 +389,11 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
       ['true', 1, [true], {}].map((value) =>
         rejects(
-          `must be true or false: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
+          `must be boolean: ${name} ${JSON.stringify(value)} {S17.5 S17.7}`,
           `body.${name} must be true or false`,
-          { body: { [name]: value } },
+          {
+            body: { [name]: value },
+          },
         ),
       ),
     ),
@@ -464,7 +449,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ackProperties: { model: 'svc.device' },
     }),
     rejects(
-      'refuses a request that names no model: here is no default {S17.4}',
+      'refuses a request without a model: no default {S17.4}',
       'model must be given, as property or in the body',
       { properties: { objectId: requested }, ackProperties: { objectId: requested } },
     ),
@@ -693,22 +678,19 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       notifications: [news(requested, 'svc.device', filled(65_537)), news(requested, 'svc.history')],
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
-    about(
-      'fails at a notification that the hub does not accept, and sends only the acknowledgement after it {S17.15}',
-      {
-        body: { related: ['svc.history', 'svc.location'] },
-        backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
-        delivery: ['delivered', { dropped: 'queue_full' }],
-        notifications: [news(), news(requested, 'svc.history')],
-        ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
-        log: {
-          level: 'warn',
-          code: 'delivery_failed',
-          replies: 2,
-          dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],
-        },
+    about('fails at a notification that the hub does not accept, and sends only the acknowledgement after {S17.15}', {
+      body: { related: ['svc.history', 'svc.location'] },
+      backend: [read(), read(requested, 'svc.history'), read(requested, 'svc.location')],
+      delivery: ['delivered', { dropped: 'queue_full' }],
+      notifications: [news(), news(requested, 'svc.history')],
+      ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
+      log: {
+        level: 'warn',
+        code: 'delivery_failed',
+        replies: 2,
+        dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],
       },
-    ),
+    }),
     about('sends a requested failure acknowledgement when the hub does not accept a notification', {
       properties: { ...properties, ack: 'negative' },
       backend: [read()],
@@ -717,11 +699,8 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about('sends no success acknowledgement when the hub does not accept a notification', {
-      properties: { ...properties, ack: 'positive' },
-      backend: [read()],
-      delivery: [{ dropped: 'unknown_device' }],
-      notifications: [news()],
-      ack: undefined,
+      ...{ properties: { ...properties, ack: 'positive' }, backend: [read()] },
+      ...{ delivery: [{ dropped: 'unknown_device' }], notifications: [news()], ack: undefined },
     }),
   ],
 });

@@ -29,11 +29,7 @@ const puts = (it: string, given: Partial<Row>, model = 'svc.device', answer = do
 });
 /** A request that reaches no backend. */
 const rejects = (it: string, details: string, given: Partial<Row>): Row => ({
-  it,
-  properties,
-  body,
-  ack: failure(invalid, details),
-  ackProperties,
+  ...{ it, properties, body, ack: failure(invalid, details), ackProperties },
   ...given,
 });
 /** One whose body can be read, so that its version is acknowledged. */
@@ -45,14 +41,9 @@ const rejectsBody = (it: string, details: string, given: object, version = 4): R
 });
 
 const sample = {
-  properties: ackProperties,
-  body,
-  backend: [updates(4)],
-  ack: { success: true, code: 'ok', details: '', version: 4 },
-  ackProperties,
-  failureProperties: ackProperties,
-  failed: failure,
-  readBody: { version: 4 },
+  ...{ properties: ackProperties, body, backend: [updates(4)] },
+  ...{ ack: { success: true, code: 'ok', details: '', version: 4 }, ackProperties },
+  ...{ failureProperties: ackProperties, failed: failure, readBody: { version: 4 } },
 };
 
 messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
@@ -97,7 +88,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       { objectId: otherPumpId, model: 'svc.other' },
     ),
     rejects(
-      'lists all faults of the properties at once {S16.4}',
+      'lists all their faults at once {S16.4}',
       `property objectId ${objectIdFault}; property model ${modelFault}`,
       { properties: { objectId: 'a', model: '' }, ackProperties: {} },
     ),

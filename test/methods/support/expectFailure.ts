@@ -11,10 +11,8 @@ export async function expectFailure(
   sentence: RegExp,
   invoked: Invoked = failures[reason].invoked,
 ): Promise<Line> {
-  expect({ status: called.status, error: called.error }).toMatchObject({
-    status,
-    error: { meta: { reason, invoked } },
-  });
+  const expected = { status, error: { meta: { reason, invoked } } };
+  expect({ status: called.status, error: called.error }).toMatchObject(expected);
   expect(failures[reason].status).toBe(status);
   expect(called.error?.detail).toMatch(sentence);
   const line = await setup.lineOf(called.headers['x-correlation-id']);

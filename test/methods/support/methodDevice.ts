@@ -60,11 +60,8 @@ export async function methodDevice(
         payload: JSON.parse(text),
         respond: (status, body) =>
           raw.send({
-            cmd: 'publish',
-            topic: `$iothub/methods/res/${status}/?$rid=${rid}`,
-            payload: typeof body === 'string' ? body : JSON.stringify(body),
-            qos: 0,
-            dup: false,
+            ...{ cmd: 'publish', topic: `$iothub/methods/res/${status}/?$rid=${rid}` },
+            ...{ payload: typeof body === 'string' ? body : JSON.stringify(body), qos: 0, dup: false },
             retain: false,
           }),
       };

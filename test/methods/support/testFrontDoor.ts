@@ -69,10 +69,8 @@ export async function startTestFrontDoor({
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const instance = await startFrontDoor(read, log, methods, traces, undefined, {
-    ...invocationLimits,
-    inFlightPerDevice,
-  });
+  const options = { ...invocationLimits, inFlightPerDevice };
+  const instance = await startFrontDoor(read, log, methods, traces, undefined, options);
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
@@ -91,14 +89,7 @@ export async function startTestFrontDoor({
     `/objects/${objectIdOf(object)}/models/svc.device/methods/${encodeURIComponent(method)}`;
 
   return {
-    hub,
-    backends,
-    instance,
-    url,
-    lines,
-    tokens,
-    objectIdOf,
-    pathOf,
+    ...{ hub, backends, instance, url, lines, tokens, objectIdOf, pathOf },
     async call(object, method, body = {}, { token = tokens.invoker, headers = {}, path, method: verb = 'POST' } = {}) {
       const requestHeaders = {
         ...(token !== '' && { authorization: `Bearer ${token}` }),
@@ -164,16 +155,10 @@ export const environment = (
   backends: Backends,
   more: Readonly<Record<string, string>> = {},
 ): Record<string, string> => ({
-  NODE_ENV: 'production',
-  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
-  INFORMATION_MODEL_URL: backends.informationModelUrl,
-  TYPE_REGISTRY_URL: backends.typeRegistryUrl,
-  BACKENDS_TOKEN_URL: backends.token.url,
-  BACKENDS_CLIENT_ID: backends.token.clientId,
-  BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
-  METHODS_PORT: '0',
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: '0',
-  ADMIN_PORT: '0',
+  ...{ NODE_ENV: 'production', HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString },
+  ...{ INFORMATION_MODEL_URL: backends.informationModelUrl, TYPE_REGISTRY_URL: backends.typeRegistryUrl },
+  ...{ BACKENDS_TOKEN_URL: backends.token.url, BACKENDS_CLIENT_ID: backends.token.clientId },
+  ...{ BACKENDS_CLIENT_SECRET: backends.token.clientSecret, METHODS_PORT: '0', HTTP_HOST: '127.0.0.1' },
+  ...{ HTTP_PORT: '0', ADMIN_PORT: '0' },
   ...more,
 });

@@ -8,7 +8,7 @@ import type { Meter } from '../../../src/observing/metrics.ts';
 import type { TransportFault } from '../../../src/protocol/vocabulary.ts';
 import { callOf, settings } from '../../backends/harness.ts';
 import { silence, untold } from '../../hub/support/replying.ts';
-import { type Chapter, times } from '../support/points.ts';
+import { by, type Chapter, times } from '../support/points.ts';
 
 type Outcome = number | TransportFault;
 
@@ -77,12 +77,8 @@ async function failSometimes({ call }: Called) {
 /** Each refused connection opens the circuit, which a probe closes again. */
 async function beOut({ call }: Called) {
   const refused = 'connection refused';
-  await times(28, () =>
-    call(({ informationModel }) => informationModel.getModel('o', 'm'), [1, refused], [4, 200], [0, 200]),
-  );
-  await times(29, () =>
-    call(({ typeRegistry }) => typeRegistry.createType('m', '{}'), [2, refused], [5, 200], [0, 201]),
-  );
+  await times(28, () => call(({ informationModel: of }) => of.getModel('o', 'm'), [1, refused], [4, 200], [0, 200]));
+  await times(29, () => call(({ typeRegistry: of }) => of.createType('m', '{}'), [2, refused], [5, 200], [0, 201]));
   await times(30, () =>
     call(({ principalManager }) => principalManager.updateIdentity('p', '{}'), [3, refused], [6, 200], [0, 204]),
   );
@@ -178,25 +174,21 @@ export const backends: Chapter = {
       [request('tokenEndpoint', 'fetch token', 'POST', 503)]: 0.251,
       [request('tokenEndpoint', 'fetch token', 'POST', 200)]: 0.252,
     },
-    'device_messaging.backend.retries': {
-      'backend=typeRegistry': 31,
-      'backend=principalManager': 32,
-      'backend=informationModel': 33,
-      'backend=tokenEndpoint': 407,
-    },
-    'device_messaging.backend.outages': {
-      'backend=informationModel': 28,
-      'backend=typeRegistry': 29,
-      'backend=principalManager': 30,
-      'backend=tokenEndpoint': 406,
-    },
+    'device_messaging.backend.retries': by('backend', {
+      typeRegistry: 31,
+      principalManager: 32,
+      informationModel: 33,
+      tokenEndpoint: 407,
+    }),
+    'device_messaging.backend.outages': by('backend', {
+      informationModel: 28,
+      typeRegistry: 29,
+      principalManager: 30,
+      tokenEndpoint: 406,
+    }),
     'device_messaging.cache.lookups': {
-      'cache=types result=hit': 34,
-      'cache=types result=miss': 35,
-      'cache=types result=shared': 36,
-      'cache=identities result=hit': 37,
-      'cache=identities result=miss': 38,
-      'cache=identities result=shared': 39,
+      ...by('cache=types result', { hit: 34, miss: 35, shared: 36 }),
+      ...by('cache=identities result', { hit: 37, miss: 38, shared: 39 }),
     },
   },
 };

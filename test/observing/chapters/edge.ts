@@ -16,7 +16,7 @@ import { createMeter, type Meter, metrics } from '../../../edge/src/observing/me
 import { prometheusNameOf } from '../../../scripts/metricsPage.ts';
 import { type FileServer, startFileServer } from '../../edge/support/fileServer.ts';
 import { parseMetrics } from '../../support/prom.ts';
-import { type Points, shortKey, times } from '../support/points.ts';
+import { by, type Points, shortKey, times } from '../support/points.ts';
 import { fixProcessNumbers, processNumbers } from './process.ts';
 
 /** What invocations, files and connections record at the edge proxy; time passes only where it is said. */
@@ -220,9 +220,8 @@ async function connections(meter: Meter) {
         return { closed: isLast ? new Promise(() => {}) : Promise.resolve('closed'), close: async () => {} };
       },
     });
-    for (let isOpen = false; !isOpen; ) {
+    for (let isOpen = false; !isOpen; )
       isOpen = await Promise.race([isDone.then(() => true), vi.advanceTimersByTimeAsync(2).then(() => false)]);
-    }
     await vi.advanceTimersByTimeAsync(0);
     await connection.close();
   }
@@ -303,19 +302,15 @@ export const edgePoints: Readonly<Record<string, Points>> = {
     invocation(118, '', 503, 'stopping'),
   ),
   'device_messaging.edge.replies.dropped': {
-    'module=press reason=retained': 2,
-    'module=press reason=unknown': 3,
-    'module=lamp reason=retained': 4,
-    'module=lamp reason=unknown': 5,
+    ...by('module=press reason', { retained: 2, unknown: 3 }),
+    ...by('module=lamp reason', { retained: 4, unknown: 5 }),
   },
   /** Counted by the whole program only: test/edge/connections.test.ts. */
   'device_messaging.edge.responses.lost': { '': 0 },
   'device_messaging.edge.configuration.refused': { '': 1 },
   'device_messaging.edge.connections': {
-    'peer=hub result=failed': 6,
-    'peer=hub result=opened': 7,
-    'peer=broker result=failed': 8,
-    'peer=broker result=opened': 9,
+    ...by('peer=hub result', { failed: 6, opened: 7 }),
+    ...by('peer=broker result', { failed: 8, opened: 9 }),
   },
   'http.client.request.duration': Object.assign(
     {},

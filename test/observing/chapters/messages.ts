@@ -20,20 +20,22 @@ import { type Chapter, times } from '../support/points.ts';
 const log = createLog('silent');
 const ours = { msgType: 'action', action: 'model.create', version: 2 };
 
-/** How often messages of a name end with a code; a name that is not in the catalogue stands for any such. */
-const ends: readonly [times: number, code: ResultCode, name: string, generation: Generation][] = [
+/** How often messages of a name end with a code, and at whom it is; a name that is not in the catalogue stands for any such. */
+const ends: readonly [times: number, code: ResultCode, name: string, generation: Generation, at?: string][] = [
   [50, 'ok', 'model.create', 'V2'],
-  [52, 'validation_error', 'model.update', 'V2'],
-  [53, 'platform_event_validation_error', 'Svc.Device.Created', 'V1'],
-  [54, 'not_authorized', 'Svc.Device.Updated', 'V1'],
-  [55, 'http_response_error', 'Svc.Device.SyncModel', 'V1'],
-  [56, 'operation_not_supported', 'model.unknown', 'V2'],
-  [57, 'decompression_error', 'type.create', 'V2'],
-  [58, 'response_too_large', 'reference.create', 'V2'],
-  [59, 'delivery_failed', 'Svc.Device.Archived', 'V1'],
-  [60, 'timeout_exceeded', 'identity.update', 'V2'],
-  [61, 'internal_platform_error', 'identity.delete', 'V2'],
+  [52, 'validation_error', 'model.update', 'V2', 'device'],
+  [53, 'platform_event_validation_error', 'Svc.Device.Created', 'V1', 'device'],
+  [54, 'not_authorized', 'Svc.Device.Updated', 'V1', 'device'],
+  [55, 'http_response_error', 'Svc.Device.SyncModel', 'V1', 'device'],
+  [56, 'operation_not_supported', 'model.unknown', 'V2', 'device'],
+  [57, 'decompression_error', 'type.create', 'V2', 'device'],
+  [58, 'response_too_large', 'reference.create', 'V2', 'device'],
+  [59, 'delivery_failed', 'Svc.Device.Archived', 'V1', 'hub'],
+  [60, 'timeout_exceeded', 'identity.update', 'V2', 'service'],
+  [61, 'internal_platform_error', 'identity.delete', 'V2', 'service'],
 ];
+/** The name that an operator reads. */
+const told = (name: string) => (/unknown|Archived/.test(name) ? '_OTHER' : name);
 
 const replies: readonly [times: number, delivery: Delivery][] = [
   [62, 'delivered'],
@@ -132,44 +134,22 @@ export const messages: Chapter = {
     'device_messaging.misspellings': { '': 27 },
     'device_messaging.dead_letters.waiting': { '': 20 },
     'device_messaging.dead_letters': { 'result=parked': 21, 'result=not_parked': 22 },
-    'device_messaging.handled.messages': {
-      'code=ok message=model.create generation=V2': 51,
-      'code=validation_error message=model.update generation=V2': 52,
-      'code=platform_event_validation_error message=Svc.Device.Created generation=V1': 53,
-      'code=not_authorized message=Svc.Device.Updated generation=V1': 54,
-      'code=http_response_error message=Svc.Device.SyncModel generation=V1': 55,
-      'code=operation_not_supported message=_OTHER generation=V2': 56,
-      'code=decompression_error message=type.create generation=V2': 57,
-      'code=response_too_large message=reference.create generation=V2': 58,
-      'code=delivery_failed message=_OTHER generation=V1': 59,
-      'code=timeout_exceeded message=identity.update generation=V2': 60,
-      'code=internal_platform_error message=identity.delete generation=V2': 61,
-    },
-    'messaging.process.duration': {
-      'message=model.create generation=V2': 0.25,
-      'message=model.update generation=V2 error.type=device': 0.26,
-      'message=Svc.Device.Created generation=V1 error.type=device': 0.265,
-      'message=Svc.Device.Updated generation=V1 error.type=device': 0.27,
-      'message=Svc.Device.SyncModel generation=V1 error.type=device': 0.275,
-      'message=_OTHER generation=V2 error.type=device': 0.28,
-      'message=type.create generation=V2 error.type=device': 0.285,
-      'message=reference.create generation=V2 error.type=device': 0.29,
-      'message=_OTHER generation=V1 error.type=hub': 0.295,
-      'message=identity.update generation=V2 error.type=service': 0.3,
-      'message=identity.delete generation=V2 error.type=service': 0.305,
-    },
+    'device_messaging.handled.messages': Object.fromEntries(
+      ends.map(([count, code, name, generation]) => [
+        `code=${code} message=${told(name)} generation=${generation}`,
+        code === 'ok' ? 51 : count, // with the one of the replies
+      ]),
+    ),
+    'messaging.process.duration': Object.fromEntries(
+      ends.map(([count, , name, generation, at]) => [
+        `message=${told(name)} generation=${generation}${at ? ` error.type=${at}` : ''}`,
+        count / 200,
+      ]),
+    ),
     'device_messaging.wait.duration': { 'stage=hub': 0.901, 'stage=lane': 0.902 },
     'device_messaging.replies.duration': { '': 0.903 },
-    'device_messaging.replies': {
-      'result=delivered': 62,
-      'result=hub_unavailable': 63,
-      'result=queue_full': 64,
-      'result=throttled': 65,
-      'result=unanswered': 66,
-      'result=not_taken': 67,
-      'result=unknown_device': 68,
-      'result=too_large': 69,
-      'result=refused': 70,
-    },
+    'device_messaging.replies': Object.fromEntries(
+      replies.map(([count, one]) => [`result=${typeof one === 'string' ? one : one.dropped}`, count]),
+    ),
   },
 };

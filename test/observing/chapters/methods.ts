@@ -11,44 +11,32 @@ import type { Chapter, Points } from '../support/points.ts';
 
 const fieldsOf = (method: string) => ({ correlationId: 'c-1', objectId: 'o', model: 'svc.device', method });
 
+/** Statuses, and the reasons for each. */
+const reasons: readonly [status: number, ...reasons: Reason[]][] = [
+  [400, 'invalid_request', 'file_not_found', 'file_too_large', 'refused_by_device'],
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [404, 'object_not_found', 'method_not_found', 'route_not_found', 'unknown_to_device', 'type_not_found'],
+  [408, 'request_timeout'],
+  [409, 'no_owner', 'other_object'],
+  [413, 'too_large'],
+  [415, 'unsupported_media_type'],
+  [417, 'expectation_failed'],
+  [429, 'throttled'],
+  [500, 'internal_error'],
+  [502, 'bad_reply', 'failed_at_device', 'invalid_path'],
+  [503, 'device_offline', 'device_unknown', 'unavailable_at_device', 'hub_unavailable', 'hub_refuses_us'],
+  [503, 'backend_unavailable', 'storage_unavailable', 'overloaded', 'stopping'],
+  [504, 'no_reply', 'no_reply_at_device', 'outcome_unknown'],
+];
+
 /** How long the request takes, in ms, and its end. Undefined: the caller has gone before the response. */
 const requests: readonly [ms: number, status: number | undefined, reason?: Reason][] = [
   [401, 200],
   [402, undefined],
-  [403, 400, 'invalid_request'],
-  [404, 400, 'file_not_found'],
-  [405, 400, 'file_too_large'],
-  [406, 400, 'refused_by_device'],
-  [407, 401, 'unauthorized'],
-  [408, 403, 'forbidden'],
-  [409, 404, 'object_not_found'],
-  [410, 404, 'method_not_found'],
-  [411, 404, 'route_not_found'],
-  [412, 404, 'unknown_to_device'],
-  [413, 409, 'no_owner'],
-  [414, 413, 'too_large'],
-  [415, 415, 'unsupported_media_type'],
-  [416, 429, 'throttled'],
-  [417, 500, 'internal_error'],
-  [418, 502, 'bad_reply'],
-  [419, 502, 'failed_at_device'],
-  [420, 503, 'device_offline'],
-  [421, 503, 'device_unknown'],
-  [422, 503, 'unavailable_at_device'],
-  [423, 503, 'hub_unavailable'],
-  [424, 503, 'hub_refuses_us'],
-  [425, 503, 'backend_unavailable'],
-  [426, 503, 'storage_unavailable'],
-  [427, 503, 'overloaded'],
-  [428, 503, 'stopping'],
-  [429, 504, 'no_reply'],
-  [430, 504, 'no_reply_at_device'],
-  [431, 504, 'outcome_unknown'],
-  [432, 404, 'type_not_found'],
-  [433, 408, 'request_timeout'],
-  [434, 409, 'other_object'],
-  [435, 417, 'expectation_failed'],
-  [436, 502, 'invalid_path'],
+  ...reasons
+    .flatMap(([status, ...all]) => all.map((reason) => [status, reason] as const))
+    .map((end, index): [number, number, Reason] => [403 + index, ...end]),
 ];
 
 const failures: readonly [ms: number, status: number | undefined, failure: MethodFailure][] = [

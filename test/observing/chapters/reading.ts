@@ -5,7 +5,7 @@ import type { Meter, MeterWithReadings } from '../../../src/observing/metrics.ts
 import { limits } from '../../engine/support/partitions.ts';
 import { openSessions } from '../../hub/support/assignments.ts';
 import { silence, untold } from '../../hub/support/replying.ts';
-import { type Chapter, times } from '../support/points.ts';
+import { by, type Chapter, times } from '../support/points.ts';
 
 const untilCheckpoint = () => vi.advanceTimersByTimeAsync(limits.everyMs + 1_000);
 const broken = () => Promise.reject(new Error('nobody can reach it'));
@@ -80,13 +80,13 @@ export const reading: Chapter = {
   },
   points: {
     'device_messaging.sessions.begun': { '': 45 },
-    'device_messaging.sessions.ended': {
-      'reason=not_released': 3,
-      'reason=stood_still': 6,
-      'reason=refused': 7,
-      'reason=lost': 9,
-      'reason=released': 10,
-    },
+    'device_messaging.sessions.ended': by('reason', {
+      not_released: 3,
+      stood_still: 6,
+      refused: 7,
+      lost: 9,
+      released: 10,
+    }),
     'device_messaging.checkpoints': { 'result=refused': 5, 'result=failed': 11, 'result=written': 12 },
     'device_messaging.quarantine.trials': { 'result=handled': 13 },
     'device_messaging.gaps': { 'reason=retention': 18, 'reason=unknown': 19 },

@@ -35,18 +35,8 @@ export const sending: Chapter = {
     }
   },
   points: {
-    'messaging.client.operation.duration': {
-      '': 0.801,
-      'error.type=hub_unavailable': 0.802,
-      'error.type=queue_full': 0.803,
-      'error.type=throttled': 0.804,
-      'error.type=unanswered': 0.805,
-      'error.type=not_taken': 0.806,
-      'error.type=unknown_device': 0.807,
-      'error.type=too_large': 0.808,
-      'error.type=refused': 0.809,
-      'error.type=quota': 0.81,
-      'error.type=suspended': 0.811,
-    },
+    'messaging.client.operation.duration': Object.fromEntries(
+      attempts.map(([ms, reason]) => [reason ? `error.type=${reason}` : '', ms / 1_000]),
+    ),
   },
 };

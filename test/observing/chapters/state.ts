@@ -3,10 +3,10 @@ import { createBudget } from '../../../src/engine/budget.ts';
 import { createBacklog, sleeperBytes } from '../../../src/engine/rooms.ts';
 import type { PartitionState } from '../../../src/hub/reading/hubWatch.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
-import { type Chapter, times } from '../support/points.ts';
+import { by, type Chapter, times } from '../support/points.ts';
 
 /** A partition whose numbers begin with this one. */
-const partitionOf = (partition: string, state: PartitionState['state'], first: number): PartitionState => ({
+const stateOf = (partition: string, state: PartitionState['state'], first: number): PartitionState => ({
   ...{ partition, state, epoch: 901, since: 902, position: 903, devices: 904 },
   ...{
     behindSeconds: first,
@@ -37,11 +37,7 @@ export const state: Chapter = {
     await times(103, () => budget.answering.take(13));
     await times(106, () => budget.sleeping.add(14, () => false).sleeps(() => {}));
     await times(107, () => budget.answers.take(15));
-    const partitions = [
-      partitionOf('0', 'reading', 110),
-      partitionOf('1', 'draining', 120),
-      partitionOf('2', 'reading', 130),
-    ];
+    const partitions = [stateOf('0', 'reading', 110), stateOf('1', 'draining', 120), stateOf('2', 'reading', 130)];
     observeService(meter, {
       ...{ budget, backlog },
       adaptiveLimit: { messages: () => 104 },
@@ -61,63 +57,44 @@ export const state: Chapter = {
     });
   },
   points: {
-    'device_messaging.held.messages': {
-      'place=work': 101,
-      'place=memory': 102,
-      'place=replies': 103,
-      'place=full_queues': 106,
-      'place=models': 107,
-    },
-    'device_messaging.held.bytes': {
-      'place=work': 1111,
-      'place=memory': 1224,
-      'place=replies': 1339,
-      'place=full_queues': 106 * (14 + sleeperBytes),
-      'place=models': 1605,
-    },
+    'device_messaging.held.messages': by('place', {
+      work: 101,
+      memory: 102,
+      replies: 103,
+      full_queues: 106,
+      models: 107,
+    }),
+    'device_messaging.held.bytes': by('place', {
+      work: 1111,
+      memory: 1224,
+      replies: 1339,
+      full_queues: 106 * (14 + sleeperBytes),
+      models: 1605,
+    }),
     'device_messaging.work.limit': { '': 104 },
     'device_messaging.unfinished.messages': { '': 105 },
     'device_messaging.partitions': { 'state=reading': 2, 'state=draining': 1 },
-    'device_messaging.partition.behind.duration': {
-      'partition.id=0': 110,
-      'partition.id=1': 120,
-      'partition.id=2': 130,
-    },
+    'device_messaging.partition.behind.duration': by('partition.id', { 0: 110, 1: 120, 2: 130 }),
     'device_messaging.partition.behind.age': { 'partition.id=0': 111, 'partition.id=1': 121, 'partition.id=2': 131 },
     'device_messaging.partition.messages': {
-      'partition.id=0 place=work': 112,
-      'partition.id=0 place=memory': 113,
-      'partition.id=1 place=work': 122,
-      'partition.id=1 place=memory': 123,
-      'partition.id=2 place=work': 132,
-      'partition.id=2 place=memory': 133,
+      ...by('partition.id=0 place', { work: 112, memory: 113 }),
+      ...by('partition.id=1 place', { work: 122, memory: 123 }),
+      ...by('partition.id=2 place', { work: 132, memory: 133 }),
     },
-    'device_messaging.partition.oldest.duration': {
-      'partition.id=0': 116,
-      'partition.id=1': 126,
-      'partition.id=2': 136,
-    },
-    'device_messaging.partition.checkpoint.duration': {
-      'partition.id=0': 117,
-      'partition.id=1': 127,
-      'partition.id=2': 137,
-    },
+    'device_messaging.partition.oldest.duration': by('partition.id', { 0: 116, 1: 126, 2: 136 }),
+    'device_messaging.partition.checkpoint.duration': by('partition.id', { 0: 117, 1: 127, 2: 137 }),
     'device_messaging.partition.suspects': { 'partition.id=0': 118, 'partition.id=1': 128, 'partition.id=2': 138 },
-    'device_messaging.backend.out': {
-      'backend=informationModel': 0,
-      'backend=typeRegistry': 1,
-      'backend=principalManager': 0,
-      'backend=tokenEndpoint': 1,
-    },
+    'device_messaging.backend.out': by('backend', {
+      informationModel: 0,
+      typeRegistry: 1,
+      principalManager: 0,
+      tokenEndpoint: 1,
+    }),
     'device_messaging.backend.connections': {
-      'backend=informationModel state=used': 141,
-      'backend=informationModel state=waiting': 142,
-      'backend=typeRegistry state=used': 143,
-      'backend=typeRegistry state=waiting': 144,
-      'backend=principalManager state=used': 145,
-      'backend=principalManager state=waiting': 146,
-      'backend=tokenEndpoint state=used': 155,
-      'backend=tokenEndpoint state=waiting': 156,
+      ...by('backend=informationModel state', { used: 141, waiting: 142 }),
+      ...by('backend=typeRegistry state', { used: 143, waiting: 144 }),
+      ...by('backend=principalManager state', { used: 145, waiting: 146 }),
+      ...by('backend=tokenEndpoint state', { used: 155, waiting: 156 }),
     },
     'device_messaging.cache.entries': { 'cache=types': 147, 'cache=identities': 148 },
     'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=full_queues': 157, 'place=sent': 152 },

@@ -3,7 +3,7 @@ import { createStoreRecords, type StoreRecords } from '../../../src/observing/ca
 import { type StoreKey, type StoreOperation, storeOperations, stores } from '../../../src/protocol/vocabulary.ts';
 import { StorageError } from '../../../src/stores/account.ts';
 import { recorded } from '../../../src/stores/open.ts';
-import { type Chapter, times } from '../support/points.ts';
+import { by, type Chapter, times } from '../support/points.ts';
 
 const place = { setting: 'STORE_CONNECTION_STRING' };
 /** Makes one call to a store. */
@@ -42,26 +42,15 @@ export const storeCalls: Chapter = {
         await asked;
       }
     }
-    for (const [index, store] of stores.entries()) {
+    for (const [index, store] of stores.entries())
       await times(161 + index, () => void ask(store, records, 'list', () => new Promise(() => {})));
-    }
   },
   points: {
     'device_messaging.store.duration': {
-      'store=checkpoints operation=list': 3.6,
-      'store=checkpoints operation=read': 3.601,
-      'store=checkpoints operation=write': 3.602,
-      'store=checkpoints operation=delete': 3.603,
-      'store=checkpoints operation=list error.type=refused': 3.65,
-      'store=checkpoints operation=list error.type=unavailable': 3.651,
-      'store=deadLetters operation=list': 3.61,
-      'store=deadLetters operation=read': 3.611,
-      'store=deadLetters operation=write': 3.612,
-      'store=deadLetters operation=delete': 3.613,
-      'store=files operation=list': 3.62,
-      'store=files operation=read': 3.621,
-      'store=files operation=write': 3.622,
-      'store=files operation=delete': 3.623,
+      ...by('store=checkpoints operation', { list: 3.6, read: 3.601, write: 3.602, delete: 3.603 }),
+      ...by('store=checkpoints operation=list error.type', { refused: 3.65, unavailable: 3.651 }),
+      ...by('store=deadLetters operation', { list: 3.61, read: 3.611, write: 3.612, delete: 3.613 }),
+      ...by('store=files operation', { list: 3.62, read: 3.621, write: 3.622, delete: 3.623 }),
     },
     'device_messaging.store.requests': { 'store=checkpoints': 161, 'store=deadLetters': 162, 'store=files': 163 },
   },

@@ -4,6 +4,10 @@ import { createProducer } from '../../../src/observing/otlpMetrics.ts';
 /** The series of a metric: its number, of a histogram the sum, by its attributes: `code=ok generation=V2`. */
 export type Points = Readonly<Record<string, number>>;
 
+/** The points of an attribute, by its values: `by('result', { hit: 1 })` is `{ 'result=hit': 1 }`. */
+export const by = (attribute: string, numbers: Points): Points =>
+  Object.fromEntries(Object.entries(numbers).map(([value, number]) => [`${attribute}=${value}`, number]));
+
 /** What the real parts of a program record of certain events. */
 export interface Chapter {
   readonly points: Readonly<Partial<Record<MetricName, Points>>>;

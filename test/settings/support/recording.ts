@@ -1,9 +1,5 @@
 /** A call of one of the service's own functions, which was carried out as usual. */
-interface Call {
-  readonly name: string;
-  readonly args: readonly unknown[];
-  readonly result: unknown;
-}
+type Call = { readonly name: string; readonly args: readonly unknown[]; readonly result: unknown };
 
 const calls: Call[] = [];
 

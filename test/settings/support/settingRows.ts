@@ -128,10 +128,7 @@ export const ofOwnAccounts: SettingRows = {
 const identity: SettingRows = {
   IDENTITY: ['managed', ['createIdentity 0.kind', 'managed']],
   IDENTITY_CLIENT_ID: ['client-2', ['createIdentity 0.clientId', 'client-2']],
-  IDENTITY_AUTHORITY_HOST: [
-    'https://authority.invalid',
-    ['createIdentity 0.authorityHost', 'https://authority.invalid'],
-  ],
+  IDENTITY_AUTHORITY_HOST: ['https://login.invalid', ['createIdentity 0.authorityHost', 'https://login.invalid']],
   INFORMATION_MODEL_SCOPE: ['api://im/.default', ['identityTokens 0.scope', 'api://im/.default']],
   TYPE_REGISTRY_SCOPE: ['api://tr/.default', ['identityTokens 0.scope', 'api://tr/.default']],
   IDENTITY_HUB_SCOPE: ['https://hubs.invalid/.default'],
