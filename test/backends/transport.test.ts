@@ -302,7 +302,8 @@ describe('a large answer', () => {
   function charged(url: string, maxBytes: number) {
     const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes });
     const taken = vi.fn<Line['take']>(room.take);
-    const given = { connections: 4, attemptTimeoutMs: 60_000, room: { ...room, take: taken } };
+    const { shrink, give } = room;
+    const given = { connections: 4, attemptTimeoutMs: 60_000, room: { take: taken, shrink, give } };
     const transport = createTransport(url, given);
     onTestFinished(() => transport.close());
     const request = () => transport.adapter({ method: 'GET', url: '/', maxContentLength: limit } as never);

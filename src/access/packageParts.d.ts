@@ -1,4 +1,4 @@
-/** Parts of the hub clients' AMQP libraries for which there are no typings: each client has a library of its own. */
+/** Parts of packages for which there are no typings. The hub clients' AMQP libraries: each client has one of its own. */
 
 declare module '*rhea/lib/util.js' {
   const library: { allocate_buffer(size: number): Buffer };
@@ -36,4 +36,14 @@ declare module '*rhea/lib/terminus.js' {
     unwrap(end: { readonly descriptor?: { readonly value: unknown } } | null | undefined): object | null;
   };
   export default library;
+}
+
+/** Only the pool, which needs half as much to be loaded as all of undici (D176). */
+declare module 'undici/lib/dispatcher/pool.js' {
+  export { Pool as default } from 'undici';
+}
+
+/** What makes its connections. */
+declare module 'undici/lib/core/connect.js' {
+  export { buildConnector as default } from 'undici';
 }
