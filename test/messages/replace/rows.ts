@@ -150,7 +150,7 @@ const gapOf = (gap: number, version: number, most: number) =>
   `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${most} is closed`;
 
 /** The version of the request against the one that is stored. */
-export function versionRows({ done, failed, mismatched, invalid, version }: Replacement): readonly Row[] {
+function versionRows({ done, failed, mismatched, invalid, version }: Replacement): readonly Row[] {
   const scattered = (n: number) =>
     `{"type":"pump", "properties":{"version":9,"big":12345678901234567890}, "version" : ${n} ,"variables":{"x":1.0}}`;
   const large = '9007199254740993';
@@ -225,7 +225,7 @@ export function versionRows({ done, failed, mismatched, invalid, version }: Repl
 const silent = { ...updates(4), reply: problem(409, 'Version mismatch') };
 
 /** Somebody else updates at the same time, or this very message has done so before. */
-export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Record<string, readonly Row[]>> {
+function raceRows({ done, failed, mismatched }: Replacement): Readonly<Record<string, readonly Row[]>> {
   return {
     'repeats after a crash': [
       replaceRow(

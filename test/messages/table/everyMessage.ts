@@ -127,7 +127,7 @@ function backendRows({ success, failure }: Variations, sample: Sample): readonly
 }
 
 /** Which object and model an event may be about; properties and body may name them. */
-export function subjectRows({ failure }: Variations, sample: Sample): readonly Row[] {
+function subjectRows({ failure }: Variations, sample: Sample): readonly Row[] {
   const { failureProperties = {}, readProperties = failureProperties, readBody } = sample;
   const { model: _, ...withoutModel } = readProperties;
   const named = { objectId: pumpId, model: 'svc.device' };
