@@ -98,12 +98,12 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
     ...when(change === undefined, 10, 'npm run prove -- smoke'),
     ...when(touches('src/hub/', 'src/engine/', 'test/mixed/', '.ci/releases'), 30, 'npm run prove -- versions'),
     ...when(touches('sandbox/', 'iot-hub-emulator/src/'), 5, 'npm run sandbox -- --exit'),
-    ...when(areFaultsConcerned, 60, `npm run mutants${which}`),
     [20, 'npm run mutants -- --sample 40 --nearest 20'],
     ...when(change === undefined, 10, 'npm run bench -- --quick --rounds 1 http'),
     ...when(isService || touches('test/chaos/'), 15, `npm run chaos -- --seeds ${change ? 2 : 4} --at-once 2`),
     ...when(isAll, 20, 'npm run chaos -- --scenario all'),
     ...when(tried.size > 0, 30, `npm run chaos -- --sabotage --at-once 4 --resume ${passedOver}`),
+    ...when(areFaultsConcerned, isAll ? 120 : 60, `npm run mutants${which}`),
   ];
 }
 
