@@ -2,11 +2,115 @@ import convict from 'convict';
 import { mostToReserve } from '../protocol/body.ts';
 import { day, gibibyte, hour, mebibyte, messageLimits } from './constants.ts';
 import { settingFormats } from './formats.ts';
-import sentences from './sentences.json' with { type: 'json' };
 
 convict.addFormats(settingFormats);
 
-/** A setting without a sentence for operators does not compile. */
+/** What each setting says, as operators read it. */
+const sentences = {
+  IDENTITY:
+    'The identity of the process, for what has an address and no connection string: `workload` (the token file of a Kubernetes service account), `managed` (that of the machine or the app), or `developer` (that of the Azure CLI on this machine).',
+  IDENTITY_CLIENT_ID:
+    'Client id of the identity, if there are several: with `managed` of a user-assigned one, with `workload` instead of `AZURE_CLIENT_ID`.',
+  IDENTITY_AUTHORITY_HOST:
+    'Host that gives tokens for a workload’s identity; another one in a sovereign cloud, and then other scopes.',
+  IDENTITY_HUB_SCOPE: 'Scope of the tokens for replies and methods.',
+  IDENTITY_EVENTS_SCOPE: 'Scope of the tokens for reading a routed event hub.',
+  IDENTITY_STORAGE_SCOPE: 'Scope of the tokens for storage accounts.',
+  HUB_EVENTS_CONNECTION_STRING:
+    'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right. Without it, the endpoint is looked up through `HUB_SERVICE_CONNECTION_STRING`, and again when the hub fails over (D401).',
+  HUB_EVENTS_NAMESPACE:
+    'Instead of that connection string: host name of the Event Hubs namespace with the event hub to which the hub routes its messages, read with `IDENTITY`.',
+  HUB_EVENTS_NAME: 'Name of that event hub.',
+  HUB_EVENTS_SENDERS:
+    '`hub-only` states that nobody but the IoT hub may send to that event hub: who may send can name any device as the sender. Without it, it is not read (D367).',
+  HUB_SERVICE_CONNECTION_STRING:
+    'Connection string of the hub itself with the service connect right, for replies to devices and for methods of devices.',
+  HUB_HOST_NAME: 'Instead of that connection string: host name of the hub, for replies and methods with `IDENTITY`.',
+  HUB_TRANSPORT:
+    'How the hub is read and sent replies: `amqp` (AMQP over TLS, port 5671) or `websockets` (AMQP over WebSockets, port 443, as firewalls and proxies allow) (D405).',
+  HUB_CONSUMER_GROUP: 'Consumer group that only this service uses.',
+  HUB_START_POSITION: 'Where a partition without a checkpoint is read from: `earliest` or `latest` (G1).',
+  HTTPS_PROXY:
+    'Proxy for addresses with TLS, as in `http://user:password@proxy:3128`: hub, backends, storage, tokens, collectors. Reading and replies need `HUB_TRANSPORT=websockets` with it (D406).',
+  HTTP_PROXY: 'Proxy for addresses without TLS; it must allow CONNECT to them (D406).',
+  NO_PROXY:
+    'What is reached without a proxy, separated by commas: hosts, which stand for their subdomains, too; addresses; networks (`10.0.0.0/8`); `*` for all.',
+  NETWORK_CA_FILE:
+    'PEM file of certificate authorities to trust besides those of Node.js, for every connection (D407).',
+  INFORMATION_MODEL_URL: 'Base URL of the information model service.',
+  INFORMATION_MODEL_SCOPE:
+    'Scope of the tokens that `IDENTITY` gets for the information model; when empty, the token of `BACKENDS_…` is used there.',
+  TYPE_REGISTRY_URL: 'Base URL of the type definition registry.',
+  TYPE_REGISTRY_SCOPE:
+    'Scope of the tokens that `IDENTITY` gets for the type registry; when empty, the token of `BACKENDS_…` is used there.',
+  PRINCIPAL_MANAGER_URL: 'Base URL of the principal manager.',
+  PRINCIPAL_MANAGER_SCOPE:
+    'Scope of the tokens that `IDENTITY` gets for the principal manager; when empty, the token of `BACKENDS_…` is used there.',
+  BACKENDS_TOKEN: 'Fixed bearer token for the backends, instead of the token endpoint.',
+  BACKENDS_TOKEN_URL: 'OAuth2 token endpoint (client credentials) that issues the bearer tokens for the backends.',
+  BACKENDS_CLIENT_ID: 'Client id for the token endpoint.',
+  BACKENDS_CLIENT_SECRET: 'Client secret for the token endpoint.',
+  BACKENDS_TOKEN_SCOPE: 'Scope for the token request; none when empty.',
+  BACKENDS_ATTEMPT_TIMEOUT_SECONDS:
+    'Time limit of one attempt at a backend call before it is retried, in seconds (B4).',
+  BACKENDS_CONNECTIONS: 'Most connections to each backend.',
+  BACKENDS_CACHE_SECONDS: 'How long the latest version of a type, and an identity, are cached, in seconds (B3).',
+  DELIVERY_MAX_MESSAGES:
+    'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). Others wait in memory, or in the hub (D27); as many again may wait for their replies to be sent (D28).',
+  DELIVERY_MAX_BYTES:
+    'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and as many again for the models that `Svc.Device.SyncModel` has fetched.',
+  DELIVERY_DRAIN_SECONDS: 'How long a stop waits for the messages in flight, in seconds (G3).',
+  REPLIES_SENDS_PER_MINUTE:
+    'Most replies a minute; with 0 the service finds the limit of the hub itself. The limit applies to all senders together, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide it by the number of instances (C4).',
+  REPLIES_FULL_QUEUE_BYTES:
+    'Most bytes of memory for messages whose replies wait for room in the full queues of their devices, 8 KiB for each and its replies; beyond it, those that have waited longest are dropped (C4).',
+  DATA_DIRECTORY:
+    'With `STORE=file`, folder for all files of the service, `checkpoints` and `dead-letters`, which must survive a restart.',
+  STORE:
+    'Where checkpoints and dead letters are kept: `file`, in the data directory (one instance), or `blob`, in an Azure storage account (one instance or several).',
+  STORE_CONNECTION_STRING:
+    'Connection string of the storage account: with the account’s key, or with a shared access signature. Files for methods need the key.',
+  STORE_ACCOUNT_URL:
+    'Instead of that connection string: URL of the blob service of the storage account, used with `IDENTITY`.',
+  CHECKPOINTS_CONNECTION_STRING:
+    'Connection string of an account of its own for the checkpoints; when empty, `STORE_CONNECTION_STRING` is used.',
+  CHECKPOINTS_ACCOUNT_URL:
+    'URL of the blob service of an account of its own for the checkpoints, used with `IDENTITY`.',
+  CHECKPOINTS_CONTAINER:
+    'Container of the checkpoints with `STORE=blob`; created if it does not exist and the connection string allows it.',
+  DEAD_LETTERS_CONNECTION_STRING:
+    'Connection string of an account of its own for the dead letters; when empty, `STORE_CONNECTION_STRING` is used.',
+  DEAD_LETTERS_ACCOUNT_URL:
+    'URL of the blob service of an account of its own for the dead letters, used with `IDENTITY`.',
+  DEAD_LETTERS_CONTAINER:
+    'Container of the dead letters with `STORE=blob`; created if it does not exist and the connection string allows it.',
+  DEAD_LETTERS_MAX_BYTES: 'Most bytes of all dead letters together; beyond it the oldest are deleted.',
+  DEAD_LETTERS_RETENTION_DAYS: 'Dead letters older than this, in days, are deleted.',
+  HTTP_HOST: 'Address to listen on: for `/startupz`, `/livez` and `/readyz`, and for invocations of remote methods.',
+  HTTP_PORT: 'Port of `/startupz`, `/livez` and `/readyz`; 0 selects a free one.',
+  ADMIN_HOST: 'Address of the admin port. One that other machines can reach needs `ADMIN_TOKEN` (D100).',
+  ADMIN_PORT: 'Port of the admin interface and of the tap; 0 selects a free one.',
+  ADMIN_TOKEN:
+    'Bearer token for the admin port, at least 16 characters. When empty, every program on this machine can use the port.',
+  LOG_LEVEL: 'Lowest level that is logged.',
+  LOG_PRETTY: 'Lines for people at a terminal instead of JSON.',
+  METHODS_PORT: 'Port of the front door for invocations; 0 selects a free one (M1).',
+  METHODS_TLS_CERTIFICATE_FILE:
+    'PEM file with the certificate chain of that port. When empty, the port uses plain HTTP and belongs behind an ingress with TLS (M1).',
+  METHODS_TLS_KEY_FILE: 'PEM file with the key of that certificate.',
+  METHODS_EDGE_MODULE:
+    'Identity of the edge proxy on the device: a module of it, or the device itself when empty (M5).',
+  METHODS_DRAIN_SECONDS: 'How long a stop waits for the invocations in flight, in seconds (M1).',
+  METHODS_FILES_CONNECTION_STRING:
+    'Connection string, with the account’s key, of an account of its own for the files of methods; when empty, `STORE_CONNECTION_STRING` is used.',
+  METHODS_FILES_ACCOUNT_URL:
+    'URL of the blob service of an account of its own for the files of methods, used with `IDENTITY`.',
+  METHODS_FILES_CONTAINER:
+    'Container of the files for methods; it must not be that of the checkpoints or the dead letters. When empty, methods with files cannot be invoked (M9).',
+  METHODS_FILES_TENANT_CLAIM:
+    'Claim of the caller’s token whose value is the folder of the caller’s files; when empty, every authorised caller can use every file of the container (M9).',
+  METHODS_FILES_MAX_BYTES: 'Largest file for a method, in bytes (M9).',
+};
 type Variable = keyof typeof sentences;
 
 interface Setting<T> extends Bounds {
