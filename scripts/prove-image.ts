@@ -27,6 +27,8 @@ const edgeMs = 300_000;
 /** Of what the project adds to the base image. */
 const maxBytes = 15_000_000;
 
+const [betweenLooksMs, looksInVain] = [100, 600];
+
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const printer = createPrinter();
@@ -129,8 +131,6 @@ export interface Patience {
   readonly signal: AbortSignal;
   end(): void;
 }
-
-const [betweenLooksMs, looksInVain] = [100, 600];
 
 /** @param news counts or lists what has come; anything but the same as before counts as new */
 export function createPatience(news: () => Promise<string>): Patience {
