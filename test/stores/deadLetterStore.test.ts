@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, type LetterStorage, print } from '../../src/stores/deadLetter.ts';
 import type { DeadLetters } from '../../src/stores/deadLetterStore.ts';
@@ -161,4 +161,16 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     expect(await letters.ids()).toEqual([idOf(letter(3)), 'notes']);
     await expect(letters.read('notes')).rejects.toThrow('notes is no name of a dead letter');
   });
+});
+
+it('dead letters that the store does not take do not count: it is not listed for them', async () => {
+  const place = createDirectory(join(directory, 'letters'));
+  const letters = lettersIn(place, { maxLetters: 100 });
+  await letters.tidy();
+  const list = vi.spyOn(place, 'entries');
+  const write = vi.spyOn(place, 'write').mockRejectedValue(new Error('no'));
+  for (let number = 0; number < 30; number += 1) await expect(letters.park(letter(number))).rejects.toThrow('no');
+  write.mockRestore();
+  await letters.park(letter(30, { deviceId: 'd2' }));
+  expect(list.mock.calls.filter(([folder]) => folder === undefined)).toEqual([]);
 });
