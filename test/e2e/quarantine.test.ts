@@ -18,8 +18,7 @@ const kinds = {
   'with blobs, as two instances': { instances: 2, isBlob: true },
 };
 
-// Longer than a busy machine keeps an instance from renewing: two that read a partition both end.
-const hurried = withConstants({ timing: { expirySeconds: 5 } });
+const hurried = withConstants({ timing: { expirySeconds: 3 } });
 const preloads = { NODE_OPTIONS: `${hurried.NODE_OPTIONS} ${fatalMessages.NODE_OPTIONS}` };
 
 let sandbox: TestSandbox;
