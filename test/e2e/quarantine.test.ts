@@ -101,7 +101,8 @@ it.each(Object.entries(kinds))(
     ]);
     for (const heard of rest)
       expect(heard.map(({ id, code }) => [id, code])).toEqual(['first', 'second', 'third'].map((id) => [id, 'ok']));
-    expect(instances.reduce((sum, { ends }) => sum + ends(), 0)).toBeLessThanOrEqual(8);
+    // For each of them: on a busy machine both meet the message again and again.
+    expect(instances.reduce((sum, { ends }) => sum + ends(), 0)).toBeLessThanOrEqual(8 * count);
     expect(await Promise.all(instances.map((instance) => instance.stop()))).toEqual(instances.map(() => 0));
 
     const listed = await deadLetters(environment);
