@@ -4,6 +4,7 @@ import { openPool } from '../../access/network.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
+import { partOf } from '../../settings/derived.ts';
 import { type Client, newServiceClient, noRetry } from '../serviceSdk.ts';
 import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 
@@ -39,8 +40,8 @@ export type DirectMethods = ReturnType<typeof createDirectMethods>;
  * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
 export function createDirectMethods(access: ServiceAccess, ca?: string) {
-  const named = isSecret(access) ? /(?:^|;)\s*HostName=([^;]+)/.exec(currentOf(access))?.[1] : access.hostName;
-  const requests = createHttpsRequests(named ?? '', ca);
+  const hostName = isSecret(access) ? partOf(currentOf(access), 'HostName') : access.hostName;
+  const requests = createHttpsRequests(hostName, ca);
   const pending = new Set<() => void>();
   let caller = callerFor(access, requests);
   whenChanged(access, () => {

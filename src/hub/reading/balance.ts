@@ -70,7 +70,7 @@ export function decide(
   /** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
   const ask: SeenLease[] = [];
   const held = new Map<string, SeenLease[]>();
-  const unasked = others.filter((record) => !isAsked(record));
+  const unasked = missing > 0 ? others.filter((record) => !isAsked(record)) : [];
   for (const record of unasked.sort((one, other) => inOwnOrder(one.partition, other.partition)))
     held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
   while (ask.length < missing) {
