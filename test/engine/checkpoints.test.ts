@@ -238,6 +238,17 @@ it('after the end of the intervals, a checkpoint is written only on demand, also
   expect(written).toMatchObject([{ sequenceNumber: 12 }]);
 });
 
+it('of what has ended is not tried again by a drain, which writes the last one', async () => {
+  const { checkpoints, written, answer } = setUpByHand();
+  checkpoints.end(checkpoints.begin(at(11)));
+  const draining = new AbortController();
+  const recording = checkpoints.recordEnds(draining.signal);
+  draining.abort();
+  await answer(new Error('disk full'));
+  expect(written).toHaveLength(1);
+  await recording;
+});
+
 describe('the checkpoint state for operators', () => {
   const start = { ...at(10), completed: '' };
   const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0, isFailing: false, unwritten: 0 };

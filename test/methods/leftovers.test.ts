@@ -107,7 +107,9 @@ it('nothing is left of invocations, of requests that their callers end, and of p
   onTestFinished(() => methods.close());
   const { answered, left } = await httpInterface();
   const address = { host: '127.0.0.1', port: 0, settings: { host: 'HTTP_HOST', port: 'HTTP_PORT' } };
-  const health = await startForTest(serveHealth(address, { missing: () => [] }));
+  const hour = 3_600_000; // not over within the test, however slow the machine is
+  const limits = { headersMs: hour, requestMs: hour, answerMs: hour, idleMs: hour };
+  const health = await startForTest(serveHealth(address, { missing: () => [] }, limits));
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
 
