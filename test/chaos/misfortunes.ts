@@ -323,15 +323,12 @@ export const misfortunes: readonly Misfortune[] = [
       // Not for everybody: then the backend would be out, and no message fails for that.
       const some = stage.devices.filter(() => random.next() < 0.3);
       const added = some.map((deviceId) => faults.add({ backend: 'informationModel', status: 500, deviceId }));
-      await sleep(silentDeviceMs);
+      // Another backend may be out for a while: then nothing is called.
+      const struck = await untilMet(stage, async () => added.reduce((sum, { struck }) => sum + struck, 0));
       const ms = random.between(4_000, 8_000); // a call is given up after two seconds, and a letter is tried for one more
       const met = await inStore(stage, () => storage.fail(ms, random));
       for (const { id } of added) faults.clear(id);
-      return () =>
-        Math.min(
-          met(),
-          added.reduce((sum, { struck }) => sum + struck, 0),
-        );
+      return () => Math.min(met(), struck());
     },
   },
   {

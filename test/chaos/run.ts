@@ -49,9 +49,11 @@ const devicesFor = (only: RunOptions['only']) => deviceCount / (only === undefin
 const lookEveryMs = 250;
 /**
  * When so many looks in a row have seen nothing happen, nothing more will. On a machine that is busy with other things
- * looks take longer, too, and as long as something happens a run may take what it takes.
+ * looks take longer, too, and as long as something happens a run may take what it takes until its misfortunes are over.
  */
 const patience = 100;
+/** From then on the service may take several times as long as it does. What is not handled then is lost: it crawls. */
+const longestMs = 240_000;
 
 /** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
 export async function run(options: RunOptions): Promise<Outcome> {
@@ -100,7 +102,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const untried = planned.filter((_, index) => met[index]?.() === 0).map(({ misfortune: { name } }) => name);
     stage.hub.faults.clear();
     stage.backends.faults.clear();
-    await untilQuiet(stage, isHandled);
+    const until = performance.now() + longestMs;
+    await untilQuiet(stage, async () => performance.now() > until || (await isHandled()));
     // An instance that has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
     onProgress('all handled');
     const positions = () => storage.positions(container, endpoint);
