@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -82,11 +82,17 @@ function stepsFor(change: Change | undefined): (readonly [minutes: number, comma
   const areFaultsConcerned = change === undefined || faults.some(({ file }) => change.concerns(file));
   const isSabotageConcerned = ({ file }: { readonly file: string }) => touches('test/chaos/', file);
   /** What need not be found out again. */
-  const passedOver = join(directory, 'sabotages');
+  const passedOver = join(directory, `sabotages-${head()}`);
+  const noticed = join(directory, `faults-${head()}`);
   const meant = sabotages.filter(isSabotageConcerned);
   const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ fault }) => fault));
-  writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.fault}\n`])).join(''));
-  const which = isAll ? '' : change ? ` -- --since ${change.commit} --some 400` : ' -- --some 80';
+  if (!existsSync(passedOver))
+    writeFileSync(passedOver, sabotages.flatMap((one) => (tried.has(one) ? [] : [`${one.fault}\n`])).join(''));
+  const which = isAll
+    ? ` -- --resume ${noticed}`
+    : change
+      ? ` -- --since ${change.commit} --some 400`
+      : ' -- --some 80';
   const when = (isMeant: boolean, minutes: number, command: string) => (isMeant ? [[minutes, command] as const] : []);
   return [
     [5, 'npm run lint'],

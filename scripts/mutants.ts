@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openDoneList } from '../test/chaos/doneList.ts';
 import { faults, withFault } from '../test/mutants/faults.ts';
 import { changedSince } from './ci/changes.ts';
 import { testFilesReaching } from './mutants/reaching.ts';
@@ -17,10 +18,16 @@ npm run mutants -- --sample 40       so many small changes that StrykerJS makes,
                                      are named, and are no failure
   --nearest 20                       ask no more than so many files of tests about each; default: all that load it
   --seed TEXT                        for what is drawn; default: the hash of the commit
+  --resume FILE                      passes over what the file lists, and adds what is noticed: for one commit
 No file is changed: the test runner loads another text.`;
 
 const { values, positionals } = options();
-const mutants = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), seed());
+const done = await openDoneList(values.resume);
+const lineOf = ({ file, name }: Verdict['mutant']) => `${file}: ${name}`;
+const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), seed());
+const mutants = chosen.filter((one) => !done.has(lineOf(one)));
+if (mutants.length < chosen.length)
+  console.log(`${chosen.length - mutants.length} of ${chosen.length} were noticed before`);
 if (mutants.length === 0) {
   const isWrong = positionals.length > 0;
   console.log(
@@ -41,6 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 let tried = 0;
 const escaped: Verdict[] = [];
+const noted: Promise<void>[] = [];
 await tryMutants({
   ...{ mutants, runners, testMs: 20_000, fileMs: 120_000 },
   testFilesFor: (file) => testFilesReaching(file).slice(0, Number(values.nearest) || undefined),
@@ -48,11 +56,13 @@ await tryMutants({
     const { mutant, noticedBy } = verdict;
     tried += 1;
     if (noticedBy === undefined) escaped.push(verdict);
+    else noted.push(done.add(lineOf(mutant)));
     const place = `${String(tried).padStart(3)}/${mutants.length}`;
-    console.log(`${place} ${noticedBy === undefined ? 'ESCAPED' : 'noticed'} ${mutant.file}: ${mutant.name}`);
+    console.log(`${place} ${noticedBy === undefined ? 'ESCAPED' : 'noticed'} ${lineOf(mutant)}`);
     if (noticedBy !== undefined && values.verbose) console.log(`        by ${noticedBy}`);
   },
 });
+await Promise.all(noted);
 for (const { mutant, why } of escaped) console.log(`\nescaped: ${mutant.file}: ${mutant.name}\n  ${why}`);
 const isDrawn = (values.some ?? values.sample) !== undefined;
 const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${seed()}` : ''}`;
@@ -89,7 +99,8 @@ function options() {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
-    const all = { since: text, some: text, sample: text, nearest: text, seed: text, verbose: flag, help: flag };
+    const drawing = { since: text, some: text, sample: text, nearest: text, seed: text, resume: text };
+    const all = { ...drawing, verbose: flag, help: flag };
     const parsed = parseArgs({ options: all, allowPositionals: true });
     if (parsed.values.help) {
       console.log(usage);
