@@ -9,6 +9,7 @@ import { removeInUse } from '../support/processes.ts';
 import { absoluteLines, jsonLines, leastRounds, type Measured, tableOf } from './figures.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
+import type { Workload } from './workloads/workload.ts';
 
 /**
  * What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. With
@@ -31,6 +32,8 @@ const programs: Readonly<Record<string, { readonly about: string; readonly run: 
 };
 const [, , asked = ''] = process.argv;
 
+const aboutOf = ({ about, isCold }: Workload) => `${isCold ? 'cold' : 'warm'}: ${about}`;
+
 const usage = `Usage: npm run bench -- [options] [workload …]
 
 Linux only: CPU and memory are read from /proc. Nothing else should run on the machine.
@@ -48,7 +51,7 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
   --help
 
 Workloads:
-${workloads.map(({ name, about }) => `  ${name.padEnd(10)}  ${about}`).join('\n')}
+${workloads.map((one) => `  ${one.name.padEnd(10)}  ${aboutOf(one)}`).join('\n')}
 
 Instead of workloads, with options of its own (npm run bench -- scale --help):
 ${Object.entries(programs)
@@ -116,7 +119,7 @@ async function main(): Promise<number> {
       const context = { quick: values.quick, rounds, progress };
       const said = () => {
         progress('');
-        say(`${name}: ${about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+        say(`${name}, ${aboutOf(workload)} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
       };
       if (builds) {
         const ofWorkload = await versus(workload, builds, context);

@@ -54,7 +54,7 @@ function commandOf(pid: number): string {
 it.each([
   [
     'bench: Ctrl-C',
-    { args: ['test/bench/main.ts', '--quick', 'start'], until: /dist\/main.js/, interval: 25, folder: /^bench-/ },
+    { args: ['test/bench/main.ts', '--quick', 'idle'], until: /dist\/main.js/, interval: 25, folder: /^bench-/ },
   ],
   [
     'trouble with seeds: Ctrl-C while the service is built',

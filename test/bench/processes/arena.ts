@@ -123,7 +123,8 @@ export interface ArenaOptions extends ProgramOptions {
 export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
   const stage = await openStage(devices, partitions);
   const { hub, backends } = stage;
-  const program = await stage.start(options).catch(async (error) => {
+  const nodeOptions = ['--trace-gc-nvp', ...(options.nodeOptions ?? [])];
+  const program = await stage.start({ ...options, nodeOptions }).catch(async (error) => {
     await stage.close();
     throw error;
   });

@@ -53,7 +53,7 @@ export interface RunningProgram {
   readonly pid: number;
   /** Where the service answers for its health and metrics. */
   readonly url: string;
-  /** What it wrote, and V8's line for each garbage collection. */
+  /** What it wrote. */
   readonly logFile: string;
   /** From its start until it was ready, in ms, and its CPU by then in µs. */
   readonly start: { readonly readyMs: number; readonly cpu: number };
@@ -94,7 +94,7 @@ export async function startProgram(
   const service = imageCommand(build, 'Dockerfile');
   const ofBench = [launcher, programFile(program)];
   const code = hasParent ? [...(isService ? [...service.slice(0, -1), ...serviceV8] : []), ...ofBench] : service;
-  const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
+  const child = spawn(process.execPath, [...nodeOptions, ...code], {
     cwd: directory,
     stdio: hasParent ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
     env: {

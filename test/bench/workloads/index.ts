@@ -2,12 +2,12 @@ import { metrics, tracing } from './byTurns.ts';
 import { edge, http, keys, methods } from './calls.ts';
 import { create, growth, latency, partitions, skip, update, waiting } from './compared.ts';
 import { isolation } from './isolation.ts';
-import { start } from './start.ts';
-import { backlog, catchingUp, smallEvents } from './waitingEvents.ts';
+import { idle, start } from './start.ts';
+import { backlog, catchingUp, cold, smallEvents } from './waitingEvents.ts';
 import type { Workload } from './workload.ts';
 
 /** In the order in which they run. */
 export const workloads: readonly Workload[] = [
   ...[skip, update, metrics, tracing, create, waiting, keys, isolation, latency, backlog, smallEvents, catchingUp],
-  ...[http, methods, edge, start, growth, partitions],
+  ...[http, methods, edge, start, cold, idle, growth, partitions],
 ];

@@ -20,6 +20,7 @@ const backlogOf = (quick: boolean) => (quick ? 50_000 : 1_000_000);
 export const backlog: Workload = {
   name: 'backlog',
   about: 'events that wait when the service starts, one in twenty ours',
+  isCold: true,
   async run({ quick, progress }) {
     const messages = backlogOf(quick);
     const { most, cpu, perSecond, memory } = await read(projectDirectory, messages, progress);
@@ -190,7 +191,7 @@ interface Case {
   readonly owner?: 'killed';
   /** Dead letters of other devices in the store. */
   readonly letters?: number;
-  readonly program?: 'service' | 'usual';
+  readonly program?: 'service' | 'floor' | 'usual';
 }
 
 const cases = {
@@ -218,6 +219,7 @@ interface Caught {
 export const catchingUp: Workload = {
   name: 'catchingUp',
   about: '100,000 updates wait when the service starts, without an earlier owner and after one that was killed',
+  isCold: true,
   async run({ quick, rounds: asked, progress }) {
     const messages = quick ? 2_000 : 100_000;
     const rounds = quick ? 1 : Math.ceil(asked / 5);
@@ -269,6 +271,35 @@ export const catchingUp: Workload = {
     const services = names.filter((name) => name !== 'usual');
     return Object.fromEntries(services.map((name) => [name, ofCase(cases[name], messages, shorterIf(quick))]));
   },
+};
+
+const coldMessages = 20_000;
+
+export const cold: Workload = {
+  name: 'cold',
+  about: `the first ${coldMessages.toLocaleString('en')} updates after the start: they wait for it`,
+  isCold: true,
+  async run({ quick, rounds: asked, progress }) {
+    const messages = quick ? coldMessages / 10 : coldMessages;
+    const rounds = Math.ceil(asked / 4);
+    const programs = ['service', 'floor', 'usual'] as const;
+    const cpu = { service: [] as number[], floor: [] as number[], usual: [] as number[] };
+    for (let round = 1; round <= rounds; round += 1) {
+      progress(`round ${round} of ${rounds}`);
+      for (const program of programs) cpu[program].push((await catchUp({ store: 'file', program }, messages, {})).cpu);
+    }
+    return {
+      rows: [
+        row('CPU, service / floor', ratios(cpu.service, cpu.floor), '×'),
+        row('CPU, usual / service', ratios(cpu.usual, cpu.service), '×'),
+      ],
+      absolute: programs.map((program) => ({
+        program,
+        figures: [{ what: 'CPU', figure: figure(cpu[program]), unit: 'µs' }],
+      })),
+    };
+  },
+  versus: ({ quick }) => ({ '': ofCase({ store: 'file' }, quick ? coldMessages / 10 : coldMessages, {}) }),
 };
 
 const ofCase = (one: Case, messages: number, constants: Environment): Opener =>

@@ -45,6 +45,8 @@ export const anew =
 export interface Workload {
   readonly name: string;
   readonly about: string;
+  /** Measured from the start of a process on; else V8 has optimised what is measured. */
+  readonly isCold?: true;
   run(context: Context): Promise<Result>;
   /** What `--vs` measures with two builds, by name; where there is one part only, its name is empty. Absent: it runs no build. */
   readonly versus?: (context: Context) => Readonly<Record<string, Opener>>;
