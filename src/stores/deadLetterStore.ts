@@ -48,16 +48,24 @@ const lookAgainMs = 60_000;
 /** More than it takes to park a message that a former owner had answered when it lost the partition. */
 const parkingMs = 20_000;
 
+/** Devices of a partition that are looked at one by one, some 300 bytes for each. */
+const mostDevices = 30_000;
+const none: ReadonlySet<string> = new Set();
+
+interface Session {
+  /** When the last former owner can write no more dead letters, as `performance.now()`. Undefined until a message was handled. */
+  silentFrom?: number;
+  /** By folder, what a device had when its first message was handled: a former owner has one message of a device in work. */
+  readonly ofDevices: Map<string, Promise<ReadonlySet<string>>>;
+}
+
 export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
 /** The dead-letter store (G4). */
 export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions) {
   const opened = lazy(open);
-  /**
-   * By partition, when the last of its former owners can write no more dead letters, as `performance.now()` (D281). Undefined until
-   * its session has handled a message.
-   */
-  const silence = new Map<string, number | undefined>();
+  /** By partition (D281). */
+  const sessions = new Map<string, Session>();
   /** The end of the last call for each id: they run in order, so that a deletion does not remove a dead letter that was written after it. */
   const turns = new Map<string, Promise<void>>();
   /** As of the last listing and of what has changed here since. */
@@ -69,6 +77,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let knownSince = Number.NEGATIVE_INFINITY;
+  /** Of the looks at single devices. */
+  let lookFailedAt = Number.NEGATIVE_INFINITY;
   /** Since the last listing. */
   let parked = nothing;
 
@@ -135,17 +145,39 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   const isUncounted = () => knownSince === Number.NEGATIVE_INFINITY;
   const isLookDue = () => performance.now() - lookedAt > lookAgainMs;
 
-  /** Only when a listing has begun after the last owner's writing has ended; begins one that is due. */
-  function isKnownToBeAbsent(id: string): boolean {
-    const partition = partitionOfId(id);
-    if (!silence.has(partition)) return false;
-    // Its session has handled a message: the hub sends none to a former owner any more.
-    const silent = silence.get(partition) ?? performance.now() + parkingMs;
-    silence.set(partition, silent);
-    if (performance.now() < silent) return false;
-    if (knownSince >= silent) return known.bytesOf(id) === undefined && !turns.has(id);
-    if (lookedAt < silent || isLookDue()) void lookUnasked();
+  const isChanged = (id: string) => known.bytesOf(id) !== undefined || turns.has(id);
+
+  /** By a listing that began when former owners could write no more, which it begins when it is due; before, by one of the device. */
+  async function isKnownToBeAbsent(id: string): Promise<boolean> {
+    const session = sessions.get(partitionOfId(id));
+    if (session === undefined) return false;
+    // It has handled a message: the hub sends none to a former owner any more.
+    session.silentFrom ??= performance.now() + parkingMs;
+    const { silentFrom, ofDevices } = session;
+    if (performance.now() < silentFrom) {
+      const found = await idsOf(folderOfId(id), ofDevices);
+      return found !== undefined && !found.has(id) && !isChanged(id);
+    }
+    ofDevices.clear();
+    if (knownSince >= silentFrom) return !isChanged(id);
+    if (lookedAt < silentFrom || isLookDue()) void lookUnasked();
     return false;
+  }
+
+  /** As of its first look; undefined when one has failed lately, or there are too many devices. */
+  async function idsOf(folder: string, ofDevices: Session['ofDevices']): Promise<ReadonlySet<string> | undefined> {
+    if (!ofDevices.has(folder)) {
+      if (ofDevices.size >= mostDevices || performance.now() - lookFailedAt < lookAgainMs) return undefined;
+      const looking = opened().then((at) => at.entries(folder));
+      ofDevices.set(
+        folder,
+        looking.then((found) => (found.length === 0 ? none : new Set(found.map(({ id }) => id)))),
+      );
+    }
+    return ofDevices.get(folder)?.catch(() => {
+      lookFailedAt = performance.now();
+      return undefined;
+    });
   }
 
   /** Others may have deleted some of the device. */
@@ -196,7 +228,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     },
     /** No error when it does not exist. Does not ask the storage when this process knows that it has none (D281). */
     async remove(id: string): Promise<void> {
-      if (isKnownToBeAbsent(id)) return;
+      if (await isKnownToBeAbsent(id)) return;
       const bytes = known.bytesOf(id) ?? 0;
       known.delete(id);
       await inTurn(id, (at) => at.remove(id)).catch((error) => {
@@ -207,7 +239,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     /** Lists the store, which other processes change too, and deletes what is too old or beyond the limits. */
     tidy: look,
     /** A session of the partition begins: its former owner may still be writing dead letters. */
-    takenOver: (partition: string): void => void silence.set(partition, undefined),
+    takenOver: (partition: string): void => void sessions.set(partition, { ofDevices: new Map() }),
   };
 }
 

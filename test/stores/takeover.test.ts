@@ -9,7 +9,7 @@ import { letter, lettersIn } from '../support/letters.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { placeByHand } from './placeByHand.ts';
 
-// Which messages cost the store a request after a take-over: while former owners may write, all; then those with a dead
+// Which messages cost the store a request after a take-over: while former owners may write, the first of each device; then those with a dead
 // letter.
 
 withFakeTimers();
@@ -25,21 +25,40 @@ function setUp(limits: Partial<DeadLetterLimits> = {}) {
 }
 
 describe('a message that may have been handled before', () => {
-  it('costs a deletion until former owners have been silent for 20 s, and nothing after one more listing', async () => {
+  it('costs a look for each device until former owners have been silent for 20 s, and nothing after one more listing', async () => {
     const { letters, handle, asked } = setUp();
     letters.takenOver('0');
     await seconds(100); // nothing has come from the hub yet
     for (let number = 1; number <= 10; number += 1) await handle(number);
+    for (let number = 1; number <= 10; number += 1) await handle(number, { deviceId: 'another' });
     await seconds(19.999);
     await handle(11);
-    expect(asked()).toEqual({ remove: 11, entries: 0 });
+    expect(asked()).toEqual({ remove: 0, entries: 2 });
     await seconds(0.001);
     await handle(12);
     await settle();
     for (let number = 13; number <= 1_000; number += 1) await handle(number);
     await seconds(10_000);
     await handle(1_001);
-    expect(asked()).toEqual({ remove: 12, entries: 1 });
+    expect(asked()).toEqual({ remove: 1, entries: 3 });
+  });
+
+  it('deletes each dead letter that its device had at the first one, at once', async () => {
+    const { letters, handle, place, ids, asked } = setUp();
+    for (const number of [1, 3, 5]) await lettersIn(place).park(letter(number));
+    const { entries } = asked();
+    letters.takenOver('0');
+    for (const number of [1, 2, 3]) await handle(number);
+    expect([ids(), asked()]).toEqual([[idOf(letter(5))], { remove: 2, entries: entries + 1 }]);
+  });
+
+  it('deletes its dead letter that this instance has parked after the look at the device', async () => {
+    const { letters, handle, ids } = setUp();
+    letters.takenOver('0');
+    await handle(1);
+    await letters.park(letter(2));
+    await handle(2);
+    expect(ids()).toEqual([]);
   });
 
   it('deletes the dead letter that a former owner wrote at the last moment', async () => {
@@ -173,19 +192,19 @@ describe('a message that may have been handled before', () => {
     expect(ids()).toEqual([idOf(letter(9))]);
   });
 
-  it('costs a deletion again when the partition has been taken over once more', async () => {
+  it('costs a look again when the partition has been taken over once more', async () => {
     const { letters, handle, asked } = setUp();
     await settled({ letters, handle });
     const before = asked();
     letters.takenOver('0');
     await handle(5);
     await handle(6);
-    expect(asked()).toEqual({ ...before, remove: before.remove + 2 });
+    expect(asked()).toEqual({ ...before, entries: before.entries + 1 });
     await settled({ letters, handle });
-    expect(asked().entries).toBe(before.entries + 1);
+    expect(asked()).toEqual({ remove: before.remove + 1, entries: before.entries + 3 });
   });
 
-  it('costs a deletion in a partition that was taken over later, and none in the others', async () => {
+  it('costs a look in a partition that was taken over later, and none in the others', async () => {
     const { letters, handle, asked } = setUp();
     const ofLater = { origin: { hub: 'hub', partition: 'later-1' } };
     await settled({ letters, handle });
@@ -193,7 +212,7 @@ describe('a message that may have been handled before', () => {
     const before = asked();
     await handle(5);
     await handle(5, ofLater);
-    expect(asked()).toEqual({ ...before, remove: before.remove + 1 });
+    expect(asked()).toEqual({ ...before, entries: before.entries + 1 });
   });
 
   it('always costs a deletion without a session, as in a replay', async () => {
@@ -208,7 +227,7 @@ describe('a message that may have been handled before', () => {
     expect(asked()).toEqual({ remove: 3, entries: 1 });
   });
 
-  it('costs a deletion while the store cannot be listed, which is tried again once a minute', async () => {
+  it('costs a deletion while the store cannot be listed, which is tried again once a minute for all and for single devices', async () => {
     const { letters, handle, asked, place } = setUp();
     const list = vi.spyOn(place, 'entries').mockImplementation(() => {
       throw new Error('forbidden');
@@ -217,10 +236,10 @@ describe('a message that may have been handled before', () => {
     await handle(1);
     await seconds(20);
     for (let number = 2; number <= 20; number += 1) await handle(number);
-    expect([asked().remove, list.mock.calls.length, letters.warnings.length]).toEqual([20, 1, 1]);
+    expect([asked().remove, list.mock.calls.length, letters.warnings.length]).toEqual([20, 2, 1]);
     await seconds(59);
     await handle(21);
-    expect(list).toHaveBeenCalledTimes(1);
+    expect(list).toHaveBeenCalledTimes(2);
     list.mockRestore();
     await seconds(2);
     await handle(22);
