@@ -4,6 +4,7 @@
  * instead of a thousand that Node would find, read and link one by one. That was most of the CPU of a start (D175). Run by
  * `npm run build`, after the compiler.
  */
+import { execFileSync } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -32,7 +33,7 @@ if (image === undefined) {
 }
 const { source, programs, manifest, dist, hasPage } = image;
 /** What each program begins with. */
-const first = "import './nodeVersion.js';\nprocess.setSourceMapsEnabled(true);\n";
+const first = "require('./nodeVersion.js');\n";
 const packages = 'packages/';
 
 const bundle = await rolldown({
@@ -44,6 +45,8 @@ const bundle = await rolldown({
   },
 });
 const { output } = await bundle.generate({
+  format: 'cjs',
+  dynamicImportInCjs: false,
   entryFileNames: 'programs/[name].js',
   chunkFileNames: ({ name }) => (name.startsWith(packages) ? '[name].js' : 'programs/[name].js'),
   comments: false, // licences are in a file of their own
@@ -57,8 +60,8 @@ for (const folder of ['programs', 'packages']) await rm(join(dist, folder), { re
 for (const chunk of output) {
   if (chunk.type !== 'chunk') continue;
   // Maps of packages would take memory, and their lines tell nobody anything.
-  if (chunk.fileName.startsWith(packages)) await write(chunk.fileName, chunk.code);
-  else for (const [name, text] of withSourceMap(chunk)) await write(name, text);
+  if (chunk.fileName.startsWith(packages)) await write(chunk.fileName, ascii(chunk.code));
+  else for (const [name, text] of withSourceMap(chunk)) await write(name, ascii(text));
 }
 await bundle.close();
 
@@ -70,7 +73,25 @@ await write('bom.cdx.json', billOfMaterials(JSON.parse(await readFile(manifest, 
 
 await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
-for (const name of programs) await write(`${name}.js`, `${first}await import('./programs/${name}.js');\n`);
+await copyFile('scripts/build/load.cjs', join(dist, 'load.js'));
+await write('package.json', '{ "type": "commonjs" }\n');
+for (const name of programs) await write(`${name}.js`, `${first}require('./load.js').loadProgram('${name}');\n`);
+for (const name of programs) writeCodeCache(name);
+
+/**
+ * A text of bytes is half as large in memory.
+ * @param {string} code
+ */
+function ascii(code) {
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** @param {string} name of a program */
+function writeCodeCache(name) {
+  const flags = image === images.service && name === 'main' ? ['--max-semi-space-size=32'] : []; // as in Dockerfile
+  const writer = join(import.meta.dirname, 'build/writeCodeCache.cjs');
+  execFileSync(process.execPath, [...flags, writer, dist, name, '--help'], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
 
 /** @param {string} file */
 function packageOf(file) {

@@ -9,8 +9,11 @@ export const ofImage = ['dist', 'config', 'package.json', 'LICENSE'] as const;
 /** What only a machine without containers needs, and people. */
 export const besides = ['deploy/systemd', 'CHANGELOG.md', 'SECURITY.md', '.env.example'] as const;
 
-/** In `dist` of a checkout, and not of an image: scripts as they have run here, and the compiler's notes. */
-const isOfCheckout = (path: string) => /(^|\/)dist\/(run$|.*\.tsbuildinfo$|\.tsbuildinfo$)/.test(path);
+/**
+ * In `dist` of a checkout, and not for others: scripts as they have run here, the compiler's notes, and what V8 made of the programs, which
+ * is for one version of Node and differs from build to build (D175).
+ */
+const isOfCheckout = (path: string) => /(^|\/)dist\/(run$|.*\.tsbuildinfo$|\.tsbuildinfo$|\w+\.cache$)/.test(path);
 
 interface Packing {
   /** Its folder. */

@@ -21,6 +21,7 @@ const output = await bundled().catch(({ message }) => {
 });
 
 noteTime(fileURLToPath(import.meta.url));
+write('package.json', '{ "type": "module" }\n'); // what is built beside it is not
 // The main file comes last: it imports the others, whose names change with what they contain.
 for (const chunk of output.toReversed()) {
   if (chunk.type !== 'chunk') continue;

@@ -1,4 +1,4 @@
-import { AxiosHeaders } from 'axios';
+import type { InternalAxiosRequestConfig, RawAxiosRequestHeaders } from 'axios';
 import { ageOf } from '../concurrency/clocks.ts';
 import { createCallRecords } from '../observing/callRecords.ts';
 import type { LogLines, Troubles } from '../observing/log.ts';
@@ -165,16 +165,13 @@ export interface Outgoing {
  * @param name of the backend, for `details`
  */
 export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSource, 'renew'>, name: string) {
-  // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
-  const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
-    adapter({
-      method,
-      url: path,
-      data: body,
-      timeout: timeoutMs,
-      maxContentLength: most,
-      headers: Object.assign(new AxiosHeaders(), { authorization: `Bearer ${token}` }, headers),
-    });
+  // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142). The class of
+  // headers would have all of axios loaded at the start.
+  const transmit = ({ method, path, body, headers: given }: Outgoing, timeoutMs: number, token: string) => {
+    const headers: RawAxiosRequestHeaders = { authorization: `Bearer ${token}`, ...given };
+    const config = { method, url: path, data: body, timeout: timeoutMs, maxContentLength: most, headers };
+    return adapter(config as InternalAxiosRequestConfig);
+  };
 
   return async (
     outgoing: Outgoing,

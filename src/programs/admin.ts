@@ -18,7 +18,7 @@ ADMIN_TOKEN is sent if it is set.
 const text = { type: 'string' } as const;
 const options = { level: text, url: text, help: { type: 'boolean', default: false } } as const;
 
-await runCommand(async (args) => {
+void runCommand(async (args) => {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const { level, url, help } = values;
   const isWrong = positionals.length > 1 || (level !== undefined && positionals.length > 0);

@@ -36,7 +36,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 const options = { device: text, since: text, before: text, code: text, 'dry-run': flag, verbose: flag, help: flag };
 
-await runCommand(async (args) => {
+void runCommand(async (args) => {
   const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
   const [command, ...ids] = positionals;
   if (command === undefined || values.help) {

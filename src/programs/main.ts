@@ -1,3 +1,8 @@
+// With other flags, Node compiles these parts of its own anew; with its own flags it has them at hand.
+import 'node:crypto';
+import 'node:http2';
+import 'node:https';
+import 'node:zlib';
 import { setFlagsFromString } from 'node:v8';
 
 /**
@@ -14,4 +19,4 @@ setFlagsFromString('--heap-growing-percent=60');
 // There they die at once, but keep what they refer to: an event that is skipped would cost a third more.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-await import('./serviceProgram.ts');
+void import('./serviceProgram.ts');

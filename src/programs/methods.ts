@@ -19,7 +19,7 @@ checks and /metrics on HTTP_PORT, and stops on SIGTERM or Ctrl-C when the
 invocations in progress are done.
 `;
 
-await runProgram({
+void runProgram({
   name: 'The front door',
   usage,
   telemetryName: 'device-messaging-methods',

@@ -16,7 +16,7 @@ It writes its log to stdout, answers health checks and /metrics on HTTP_PORT,
 and stops on SIGTERM or Ctrl-C when what is in progress is done.
 `;
 
-await runProgram({
+void runProgram({
   name: 'The service',
   usage,
   telemetryName: 'device-messaging',

@@ -23,7 +23,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 const options = { device: text, seconds: { ...text, default: '60' }, bodies: flag, json: flag, url: text, help: flag };
 
-await runCommand(async (args) => {
+void runCommand(async (args) => {
   const { device, seconds, bodies, json, url, help } = parseArgs({ args, options }).values;
   if (device === undefined || help) {
     process.stdout.write(usage);

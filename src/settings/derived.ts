@@ -94,10 +94,10 @@ export function hubLoginOf(connectionString: string) {
 /** The hub by its name alone, without the rest of its host name. */
 export const hubNameOf = ({ host }: Pick<HubLogin, 'host'>): string => host.split('.', 1)[0] ?? host;
 
-/** The folder of `package.json` and `config`: the nearest one above this module, which is deeper in the sources than in a build. */
+/** The folder of `package.json` and `config`: the nearest one with `config` above this module, which is deeper in the sources than in a build. */
 export const home = (() => {
   let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
+  while (!existsSync(join(folder, 'config')) && dirname(folder) !== folder) folder = dirname(folder);
   return folder;
 })();
 

@@ -133,6 +133,7 @@ describe('HTTP 403', () => {
       [...answers('POST /token', issued), { call: get, reply: [403] }],
       { ...oauth, circuitFailures: 1 },
     );
+    await vi.dynamicImportSettled(); // axios
     const work = rejection(informationModel.getModel('o1', 'svc.device'));
     await vi.runAllTimersAsync();
     expect([(await work).code, backends.isUp('informationModel'), log.lines]).toEqual(['not_authorized', true, []]);

@@ -239,7 +239,7 @@ const tokensOf = (scope: string, getToken?: ScopedTokens['getToken']): ScopedTok
 function open(byScope: Readonly<Record<string, ScopedTokens>>, token = settings.token) {
   const seen: string[] = [];
   const adapter: AxiosAdapter = async (config) => {
-    seen.push(`${config.url} ${config.headers.get('authorization')}`);
+    seen.push(`${config.url} ${config.headers['authorization']}`);
     return { status: 404, statusText: '', headers: {}, data: Buffer.from('{"errors":[]}'), config };
   };
   const access = { backend: (name: string) => byScope[name] };

@@ -15,7 +15,7 @@ import { callOf, openBackend, rejection, settings } from './harness.ts';
 withFakeTimers();
 
 /** Real backends with a token endpoint that does what the test says; the information model has every object. */
-function setUp() {
+async function setUp() {
   const endpoint = { answer: 'refuse' as 'refuse' | 'hang' | number, expires: 3_600, asked: 0 };
   const model = { status: 200 };
   const seen: string[] = [];
@@ -38,6 +38,7 @@ function setUp() {
   const meter = createMeter();
   const oauth = { token: '', tokenUrl: 'https://login.invalid/token', clientId: 'id', clientSecret: 's3cret' };
   const backends = createBackends({ ...settings, ...oauth, circuitFailures: 2 }, log, { adapter, meter });
+  await vi.dynamicImportSettled(); // axios
   const over = new AbortController();
   onTestFinished(() => {
     over.abort(); // a call that still waits would go on in the time of later tests
@@ -56,7 +57,7 @@ function setUp() {
 }
 
 it('During an outage of the token endpoint nothing is sent to the backends, and no failure is counted as theirs', async () => {
-  const { endpoint, seen, log, meter, backends, read, outages } = setUp();
+  const { endpoint, seen, log, meter, backends, read, outages } = await setUp();
   const since = performance.now();
   const reads = ['d1', 'd2', 'd3'].map((device) => read(device));
   await vi.advanceTimersByTimeAsync(60_000);
@@ -79,7 +80,7 @@ it('During an outage of the token endpoint nothing is sent to the backends, and 
 });
 
 it('Messages do not begin during an outage of the token endpoint, and all continue when it issues a token', async () => {
-  const { endpoint, seen, log, backends, read } = setUp();
+  const { endpoint, seen, log, backends, read } = await setUp();
   const first = read('d1').work;
   await vi.advanceTimersByTimeAsync(0);
   expect(backends.isUp('typeRegistry')).toBe(false);
@@ -96,7 +97,7 @@ it('Messages do not begin during an outage of the token endpoint, and all contin
 });
 
 it('The end of the service ends the wait for a token, and failures that come later begin no outage', async () => {
-  const { backends, read } = setUp();
+  const { backends, read } = await setUp();
   read('d1');
   await vi.advanceTimersByTimeAsync(0);
   const isReady = backends.ready(['typeRegistry'], new AbortController().signal);
@@ -109,7 +110,7 @@ it('The end of the service ends the wait for a token, and failures that come lat
 });
 
 it('A renewal that fails is logged, but no call waits while the token is valid', async () => {
-  const { endpoint, backends, read } = setUp();
+  const { endpoint, backends, read } = await setUp();
   Object.assign(endpoint, { answer: 200, expires: 100 });
   await read('d1').work;
   await vi.advanceTimersByTimeAsync(80_000);
@@ -127,7 +128,7 @@ it('A renewal that fails is logged, but no call waits while the token is valid',
 });
 
 it('A backend that refuses the token has an outage of its own: a failed renewal does not hide its 401', async () => {
-  const { endpoint, model, backends, read } = setUp();
+  const { endpoint, model, backends, read } = await setUp();
   endpoint.answer = 200;
   await read('d1').work;
   endpoint.answer = 503;
@@ -139,7 +140,7 @@ it('A backend that refuses the token has an outage of its own: a failed renewal 
 });
 
 it('A call without a token waits for the token, not for the answer of the backend', async () => {
-  const { endpoint, backends, read } = setUp();
+  const { endpoint, backends, read } = await setUp();
   endpoint.answer = 'hang';
   const { observation } = read('d1');
   await vi.advanceTimersByTimeAsync(3_000);
@@ -148,7 +149,7 @@ it('A call without a token waits for the token, not for the answer of the backen
 });
 
 it('Calls that wait for the first token hold the connections, for which others wait', async () => {
-  const { endpoint, read } = setUp();
+  const { endpoint, read } = await setUp();
   endpoint.answer = 'hang';
   const reads = Array.from({ length: 5 }, () => read('d1'));
   await vi.advanceTimersByTimeAsync(1_000);
@@ -160,7 +161,7 @@ it.each([
   ['hang', 'an access token for the information model'],
   ['refuse', 'the information model to read object model; the last attempt ended with: no access token'],
 ] as const)('A message without a token ends at its deadline, and says what it waits for: %s', async (answer, what) => {
-  const { endpoint, read } = setUp();
+  const { endpoint, read } = await setUp();
   endpoint.answer = answer;
   const refusal = rejection(read('d1', 0.9).work);
   await vi.advanceTimersByTimeAsync(900);
@@ -192,7 +193,7 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
 });
 
 it('The state of a device that waits for the token says so, and not that a backend is out', async () => {
-  const { backends, read } = setUp();
+  const { backends, read } = await setUp();
   read('d1');
   await vi.advanceTimersByTimeAsync(0);
   const work = {

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { inherited } from '../../sandbox/service/process.ts';
+import { inherited, serviceCommand } from '../../sandbox/service/process.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
 
@@ -52,11 +52,45 @@ describe('a built program contains its packages:', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
   });
   it('also those that only some settings load', async () => {
-    const files = filesIn('packages').map(([file]) => `./dist/${file}`);
-    const imports = files.map((file) => `await import('${file}');`).join('\n');
-    writeFileSync(join(directory, 'all.mjs'), imports);
-    expect(await run(['all.mjs'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    const files = filesIn('packages').map(([file]) => file);
+    writeFileSync(join(directory, 'all.cjs'), `${JSON.stringify(files)}.forEach(require('./dist/load.js').load);`);
+    expect(await run(['all.cjs'])).toEqual({ code: 0, stdout: '', stderr: '' });
   });
+  it('and begins with no part that only some settings need', async () => {
+    const last = "process.once('exit', () => console.log(JSON.stringify(require('./dist/load.js').loaded())))";
+    writeFileSync(join(directory, 'loaded.cjs'), `${last};\nrequire('./dist/main.js');`);
+    const { stdout } = await run(['loaded.cjs']);
+    const loaded: string[] = JSON.parse(stdout);
+    expect(loaded).toEqual(expect.arrayContaining(['packages/undici.js', 'packages/rhea.js']));
+    const ofSome = /\/(axios|form-data|fastify|identity|msal-\w+|storage-\w+|otlp-\S+|exporter-\S+)\.js$/;
+    expect(loaded.filter((path) => ofSome.test(path))).toEqual([]);
+  });
+});
+
+describe('what V8 made of a program during the build', () => {
+  /** Whether V8 takes it, for each part that a start loads, without those from before the flags that `src/programs/main.ts` sets. */
+  async function taken(program: string, flags: readonly string[]) {
+    const look = `const vm = require('node:vm');
+const taken = new Set();
+vm.Script = class extends vm.Script {
+  constructor(code, options) {
+    super(code, options);
+    if (!/programs.(main|rolldown-runtime)\\.js$/.test(options.filename)) taken.add(!this.cachedDataRejected);
+  }
+};
+process.once('exit', () => console.log(JSON.stringify([...taken])));
+require('./${program}');`;
+    writeFileSync(join(directory, 'look.cjs'), look);
+    const { code, stdout, stderr } = await run([...flags, 'look.cjs']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot start with these settings')]);
+    return JSON.parse(stdout);
+  }
+  const commands = [[...serviceCommand.slice(1, -1), 'dist/main.js'], ['dist/methods.js']];
+  it.each(commands)('is what a start uses: %s %s', async (...words) =>
+    expect(await taken(words.at(-1) ?? '', words.slice(0, -1))).toEqual([true]),
+  );
+  it('is passed over with other flags', async () =>
+    expect(await taken('dist/main.js', ['--max-semi-space-size=16'])).toEqual([false]));
 });
 
 describe('packages that are built', () => {

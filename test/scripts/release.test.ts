@@ -128,7 +128,8 @@ describe('the archive', () => {
     const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile', 'nodeVersion'];
     expect(new Set(built)).toEqual(
       new Set([
-        ...programs.map((name) => `${name}.js`),
+        ...[...programs, 'load'].map((name) => `${name}.js`),
+        'package.json',
         'programs',
         'packages',
         'page',

@@ -163,7 +163,7 @@ export function missingOf(
   }
   return owned
     .filter((partition) => !isEnding(partition) && !isHeard(partition))
-    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+    .toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1)) // numbers; ICU would take 12 ms of a start
     .map((partition) => {
       const trouble = troubleOf(partition);
       return `partition ${partition} of the hub: ${trouble ? why(trouble) : (ofStore ?? 'no sign of life yet')}`;

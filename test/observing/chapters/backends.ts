@@ -114,6 +114,7 @@ async function fetchTokens(meter: Meter) {
   };
   const settings = { tokenUrl: 'http://login.invalid/', clientId: 'id', clientSecret: 's', tokenScope: '' };
   const tokens = clientCredentials(settings, untold, meter, adapter);
+  await vi.dynamicImportSettled(); // axios
   while (answers.length > 0) {
     const fetched = tokens.renew('t').catch(() => undefined);
     await vi.advanceTimersByTimeAsync(300);
