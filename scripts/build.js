@@ -76,7 +76,7 @@ await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 await copyFile('scripts/build/load.cjs', join(dist, 'load.js'));
 await write('package.json', '{ "type": "commonjs" }\n');
 for (const name of programs) await write(`${name}.js`, `${first}require('./load.js').loadProgram('${name}');\n`);
-for (const name of programs) writeCodeCache(name);
+for (const name of ['main', 'methods']) if (programs.includes(name)) writeCodeCache(name); // those that restart
 
 /**
  * A text of bytes is half as large in memory.
