@@ -56,7 +56,9 @@ const { output } = await bundle.generate({
     groups: [{ debugName: 'packages', name: (file) => packageOf(file) }],
   },
 });
-for (const folder of ['programs', 'packages']) await rm(join(dist, folder), { recursive: true, force: true });
+// With the caches: V8 tells them from those of other sources by their length only.
+for (const old of ['programs', 'packages', ...programs.map((name) => `${name}.cache`)])
+  await rm(join(dist, old), { recursive: true, force: true });
 for (const chunk of output) {
   if (chunk.type !== 'chunk') continue;
   // Maps of packages would take memory, and their lines tell nobody anything.
@@ -72,9 +74,9 @@ await write('third-party-notices.txt', notices(packagesInside, '.'));
 await write('bom.cdx.json', billOfMaterials(JSON.parse(await readFile(manifest, 'utf8')), packagesInside));
 
 await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
-// At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
 await copyFile('scripts/build/load.cjs', join(dist, 'load.js'));
 await write('package.json', '{ "type": "commonjs" }\n');
+// At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
 for (const name of programs) await write(`${name}.js`, `${first}require('./load.js').loadProgram('${name}');\n`);
 for (const name of ['main', 'methods']) if (programs.includes(name)) writeCodeCache(name); // those that restart
 
@@ -83,6 +85,7 @@ for (const name of ['main', 'methods']) if (programs.includes(name)) writeCodeCa
  * @param {string} code
  */
 function ascii(code) {
+  if (/(?<!\\)(\\\\)*\\[\u0080-\uffff]/.test(code)) throw new Error('a backslash would escape the one that is added');
   return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

@@ -96,5 +96,5 @@ function inSource(site) {
   if (source === undefined || !('originalSource' in source)) return text;
   const { originalSource, originalLine, originalColumn } = source;
   const place = `${join(dirname(file), originalSource)}:${originalLine + 1}:${originalColumn + 1}`;
-  return text.replace(`${file}:${line}:${column}`, place);
+  return text.replace(`${file}:${line}:${column}`, () => place);
 }

@@ -37,7 +37,7 @@ if (isMainThread) {
   for (const { what, place } of placesOf(changes)) {
     if (code.match(place)?.length !== 1) throw new Error(`the constant ${what} is not in ${folder} exactly once`);
   }
-  register(import.meta.url, { data: changes }); // of builds before 1.2, which the bench compares
+  register(import.meta.url, { data: changes }); // of older builds, which are modules
   places = placesOf(changes);
   vm.Script = class extends vm.Script {
     /** @param {string} code @param {vm.ScriptOptions} options */
