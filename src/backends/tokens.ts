@@ -1,4 +1,4 @@
-import type { Axios, AxiosAdapter } from 'axios';
+import type { AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import { NoToken, type ScopedTokens } from '../access/identity.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
@@ -169,10 +169,7 @@ export function clientCredentials(
   const { origin, pathname, search } = new URL(tokenUrl);
   const { adapter, close } = createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs }, given);
   // Loaded for those who have such an endpoint: with it comes half of what a start loads for backends.
-  let axios: Axios | undefined;
-  const loading = import('axios').then(
-    ({ Axios }) => (axios = new Axios({ adapter, maxContentLength: maxAnswerBytes })),
-  );
+  const loading = import('axios').then(({ Axios }) => new Axios({ adapter, maxContentLength: maxAnswerBytes }));
   const requests = createRequestRecords('tokenEndpoint', meter);
   const { measure, out } = requests;
 
@@ -182,7 +179,7 @@ export function clientCredentials(
     const sent = requests.begin();
     const measured = (end: Parameters<typeof measure>[2]) => measure('fetch token', 'POST', end, requests.ended(sent));
     try {
-      const response = await (axios ?? (await loading)).request<Buffer>({
+      const response = await (await loading).request<Buffer>({
         method: 'POST',
         url: pathname + search,
         data: new URLSearchParams({ ...form, ...(scope !== '' && { scope }) }).toString(),
