@@ -67,11 +67,13 @@ interface Run {
 
 /** Starts the service and waits until it is ready. Rejects with `ServiceFailed` when it ends before, or takes too long. */
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
+  const { readyWithinMs = 60_000 } = options;
   const start = performance.now();
   let run = begin(options);
-  await untilReady(run, options);
+  // A hub that fails over meanwhile ends it with `restartCode` before it is ready, again and again if need be.
+  while (!(await isReady(run, options, start + readyWithinMs))) run = begin(options);
   const readyAfterMs = performance.now() - start;
-  let starting = Promise.resolve();
+  let starting = Promise.resolve(true);
   let isWanted = true;
 
   async function untilItStaysEnded(): Promise<ProcessExit> {
@@ -79,7 +81,7 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
       const how = await run.exited;
       if (how.code !== restartCode || !isWanted) return how;
       run = begin(options);
-      starting = untilReady(run, options).catch(() => undefined);
+      starting = isReady(run, options, performance.now() + readyWithinMs).catch(() => false);
     }
   }
   const exited = untilItStaysEnded();
@@ -126,25 +128,27 @@ async function end({ child, exited }: Run, signal: NodeJS.Signals, graceMs: numb
   clearTimeout(timer);
 }
 
-async function untilReady(run: Run, options: ServiceProcessOptions): Promise<void> {
+/** Waits until it is; not if it has ended and is to be started again. */
+async function isReady(run: Run, options: ServiceProcessOptions, latest: number): Promise<boolean> {
   const { name = 'The service', readyzUrl, logFile, readyWithinMs = 60_000 } = options;
-  const start = performance.now();
   let ending: ProcessExit | undefined;
   void run.exited.then((how) => {
     ending = how;
   });
   while (!(await answers(readyzUrl))) {
+    if (ending?.code === restartCode) return false;
     if (ending) throw new ServiceFailed(`${name} ended before it was ready: ${ending.reason}.${await tail(logFile)}`);
     if (options.signal?.aborted) {
       await end(run, 'SIGKILL', 0);
       throw options.signal.reason;
     }
-    if (performance.now() - start > readyWithinMs) {
+    if (performance.now() > latest) {
       await end(run, 'SIGKILL', 0);
       throw new ServiceFailed(`${name} was not ready within ${readyWithinMs / 1000} s.${await tail(logFile)}`);
     }
     await sleep(25);
   }
+  return true;
 }
 
 /** Whether a GET of this address is answered with 2xx. */
@@ -158,8 +162,8 @@ export async function answers(url: string): Promise<boolean> {
 
 /** The end of the service's log, as a paragraph to put below an error. */
 export async function tail(logFile: string, lines = 20): Promise<string> {
-  const written = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-lines).join('\n');
-  return written ? `\nThe last lines of ${logFile}:\n\n${written}\n` : `\n${logFile} is empty.`;
+  const written = (await readFile(logFile, 'utf8').catch(() => '')).trimEnd().split('\n').slice(-lines).join('\n');
+  return written ? `\nThe last lines of ${logFile}:\n\n${written}\n` : `\n${logFile} is empty or missing.`;
 }
 
 /** What an operating system needs to start a program. */
