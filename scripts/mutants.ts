@@ -51,7 +51,7 @@ const escaped: Verdict[] = [];
 const noted: Promise<void>[] = [];
 await tryMutants({
   ...{ mutants, runners, testMs: 20_000, fileMs: 120_000 },
-  testFilesFor: (file) => testFilesReaching(file).slice(0, Number(values.nearest) || undefined),
+  testFilesFor: ({ file, name }) => testFilesReaching(file, name).slice(0, Number(values.nearest) || undefined),
   onVerdict(verdict) {
     const { mutant, noticedBy } = verdict;
     tried += 1;
@@ -81,7 +81,7 @@ function ownFaults() {
     .filter(
       ({ fault, file }) => positionals.length === 0 || positionals.some((word) => `${file}: ${fault}`.includes(word)),
     )
-    .filter(({ file }) => isChosen(file))
+    .filter(({ file, fault }) => isChosen(file, fault))
     .map((fault) => ({
       name: fault.fault,
       file: fault.file,

@@ -10,10 +10,10 @@ export interface Change {
   /** Whether one of the files is in one of these folders, or is one of these files. */
   touches(...places: readonly string[]): boolean;
   /**
-   * Whether a fault in the file can be noticed then and not be noticed now: the file is another, or one of the tests that are nearest to it, or
-   * something that only tests load.
+   * Whether a fault in the file can be noticed then and not be noticed now: the file is another, or one of the tests that are nearest to the
+   * fault, or something that only tests load.
    */
-  concerns(file: string): boolean;
+  concerns(file: string, fault: string): boolean;
 }
 
 /** Of the tests that load a file, those that are asked first: these notice nearly everything. */
@@ -44,6 +44,7 @@ export function changeOf(commit: string, names: readonly string[]): Change {
     names.some((name) => places.some((place) => name.startsWith(place)));
   return {
     ...{ commit, files, touches },
-    concerns: (file) => touches(...ofTrials, file) || testFilesReaching(file).slice(0, nearest).some(isTouched),
+    concerns: (file, fault) =>
+      touches(...ofTrials, file) || testFilesReaching(file, fault).slice(0, nearest).some(isTouched),
   };
 }

@@ -1,38 +1,81 @@
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { filesBelow, loadedFrom } from '../../test/support/imports.ts';
 import { projectOf } from '../../vitest.config.ts';
 
-/** The files of `npm test` that load a file, those first that are likely to know most about it. */
-export function testFilesReaching(file: string): string[] {
-  const reached = all().flatMap(([testFile, loaded]) =>
-    loaded.has(file) ? [[distance(testFile, loaded, file), testFile] as const] : [],
-  );
-  return reached.sort(([one], [other]) => one - other).map(([, testFile]) => testFile);
+interface TestFile {
+  readonly name: string;
+  readonly loaded: ReadonlySet<string>;
+  /** How often each word stands in its text or its name. */
+  readonly counts: ReadonlyMap<string, number>;
 }
 
-let known: (readonly [testFile: string, loaded: ReadonlySet<string>])[] | undefined;
+/**
+ * The files of `npm test` that load a file, those first that are likely to notice a change of it: that of its name, then the more of the rare words
+ * of its path and of the name of the change they have (weighed as by Okapi BM25), and the less they load.
+ */
+export function testFilesReaching(file: string, change = ''): string[] {
+  const asked = new Set(wordsOf(`${file} ${change}`));
+  const able = all().filter(({ loaded }) => loaded.has(file));
+  const likeness = able.map((one) => likenessOf(one, asked));
+  const most = Math.max(...likeness);
+  const isOfSameName = (test: string) => basename(test, '.test.ts') === basename(file, '.ts');
+  const distance = ({ name, loaded }: TestFile, index: number) =>
+    Math.log(loaded.size) - (10 * (likeness[index] ?? 0)) / most - (isOfSameName(name) ? 10 : 0);
+  return able
+    .map((one, index) => [distance(one, index), one.name] as const)
+    .sort(([one], [other]) => one - other)
+    .map(([, name]) => name);
+}
 
-function all() {
+let known: readonly TestFile[] | undefined;
+
+function all(): readonly TestFile[] {
   known ??= ['test', 'iot-hub-emulator/test']
     .flatMap(filesBelow)
     .filter((file) => file.endsWith('.test.ts') && projectOf(file) !== 'programs')
-    .map((file) => [file, loadedFrom(file)] as const);
+    .map((file) => ({
+      name: file,
+      loaded: loadedFrom(file),
+      counts: countsOf(`${file} ${readFileSync(file, 'utf8')}`),
+    }));
   return known;
 }
 
-/** What loads less is nearer, and so is what has a name or a folder in common. */
-function distance(testFile: string, loaded: ReadonlySet<string>, file: string): number {
-  const [name, own] = [wordsOf(file), wordsOf(testFile)];
-  const common = own.filter((word) => name.includes(word)).length;
-  const isOfRoom = testFile
-    .split('/')
-    .some((folder) => folder !== 'src' && folder !== 'test' && file.includes(`/${folder}/`));
-  return loaded.size / (1 + (10 * common) / Math.max(name.length, own.length)) / (isOfRoom ? 3 : 1);
+function likenessOf({ counts }: TestFile, asked: ReadonlySet<string>): number {
+  const length = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  let likeness = 0;
+  for (const word of asked) {
+    const count = counts.get(word) ?? 0;
+    if (count > 0) likeness += (count / (count + 0.3 + length / 1_700)) * rarityOf(word);
+  }
+  return likeness;
 }
 
-const wordsOf = (file: string): string[] =>
-  basename(file)
-    .replace(/(\.test)?\.tsx?$/, '')
-    .split(/[^a-zA-Z]+|(?=[A-Z])/)
-    .map((word) => word.toLowerCase())
-    .filter((word) => word !== '');
+const rarities = new Map<string, number>();
+
+function rarityOf(word: string): number {
+  const files = all();
+  const rarity =
+    rarities.get(word) ?? Math.log(1 + files.length / files.filter(({ counts }) => counts.has(word)).length);
+  rarities.set(word, rarity);
+  return rarity;
+}
+
+function countsOf(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/** Without endings, so that `sleeps` is found in `sleeping`. */
+const wordsOf = (text: string): string[] =>
+  text
+    .split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/)
+    .filter((word) => word.length > 2)
+    .map((word) =>
+      word
+        .toLowerCase()
+        .replace(/(ing|ed|es|s|ly|tion)$/, '')
+        .slice(0, 7),
+    );

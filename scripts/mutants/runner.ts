@@ -27,7 +27,7 @@ interface Trial {
   /** For a run of one file of tests. */
   readonly fileMs: number;
   /** The tests to ask, nearest first. */
-  readonly testFilesFor: (file: string) => readonly string[];
+  readonly testFilesFor: (mutant: Mutant) => readonly string[];
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
@@ -72,7 +72,7 @@ export async function tryMutants({ mutants, runners, testMs, fileMs, testFilesFo
     } catch (error) {
       return { mutant, why: `is no code: ${(error as Error).message}` };
     }
-    const testFiles = testFilesFor(mutant.file);
+    const testFiles = testFilesFor(mutant);
     if (testFiles.length === 0) return { mutant, why: 'no test loads the file' };
     const test = await noticedBy(runner, mutant, testFiles);
     return test === undefined

@@ -80,7 +80,7 @@ beforeAll(async () => {
     runners,
     testMs: 1_000,
     fileMs: 30_000,
-    testFilesFor: (file) => testFiles[file] ?? [],
+    testFilesFor: ({ file }) => testFiles[file] ?? [],
     onVerdict: (verdict) => void verdicts.set(verdict.mutant.name, verdict),
   });
 });

@@ -13,7 +13,7 @@ it.each([
   ['the configuration of the test runner', ['vitest.config.ts'], [card, reader]],
 ])('a change of %s concerns the faults in %j: %j', (_, names, concerned) => {
   const change = changeOf(commit, names);
-  expect([card, reader].filter(change.concerns)).toEqual(concerned);
+  expect([card, reader].filter((file) => change.concerns(file, 'refuses the body'))).toEqual(concerned);
 });
 
 it('a change touches the folders and files that its names begin with', () => {
