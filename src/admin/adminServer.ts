@@ -12,12 +12,16 @@ import { currentTroubles } from '../observing/log.ts';
 import { createTapLines } from '../observing/taps.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
+import { fleetRoute } from './fleet.ts';
 
 export interface AdminRoute {
   /** One sentence for `GET /`. */
   readonly about: string;
-  /** The answer, which is printed as JSON, or a promise of it. */
-  get?(query: URLSearchParams): unknown;
+  /**
+   * The answer, which is printed as JSON, or a promise of it.
+   * @param authorization the header of who asks
+   */
+  get?(query: URLSearchParams, authorization?: string): unknown;
   /** @throws ZodError when the body is not as expected */
   put?(body: unknown): unknown;
   /** Writes its own answer, until the request is closed. */
@@ -44,8 +48,9 @@ export async function openAdmin(
   routes: Routes,
   token: Secret = settings.admin.token,
 ): Promise<Pick<Listening, 'close'>> {
-  const { host, port } = settings.admin;
+  const { host, port, instances } = settings.admin;
   const common: Routes = {
+    ...(instances !== '' && { '/fleet': fleetRoute(instances) }),
     '/settings': { about: 'all settings in effect, without secrets', get: () => redactedSettings(settings) },
     '/troubles': troublesRoute(log, () => secretsOf(settings)),
     '/level': {
@@ -151,7 +156,8 @@ export async function startAdminServer(options: AdminOptions): Promise<Listening
     if (method === 'GET' && route.stream) {
       route.stream(asked, response);
       takeTime();
-    } else if (method === 'GET' && route.get) send(response, 200, await route.get(asked));
+    } else if (method === 'GET' && route.get)
+      send(response, 200, await route.get(asked, request.headers.authorization));
     else if (method === 'PUT' && route.put) send(response, 200, route.put(await bodyOf(request)));
     else throw new BadRequest(`${path} has no ${method}`, 405);
   }

@@ -21,13 +21,15 @@ export async function runCommand(command: (args: string[]) => Promise<number>): 
  * @param url of another one than that of the settings; undefined: of the settings
  * @param path with its query
  * @param body to put; undefined: to get
+ * @param signal ends it early
  * @throws Error with a sentence for the operator
  */
 export async function askAdmin(
-  { host, port, token }: Omit<Settings['admin'], 'tokenFile'>,
+  { host, port, token }: Pick<Settings['admin'], 'host' | 'port' | 'token'>,
   url: string | undefined,
   path: string,
   body?: object,
+  signal?: AbortSignal,
 ): Promise<Response> {
   const base = new URL(url ?? `http://${reachable(host)}:${port}`);
   const target = new URL(path, base);
@@ -38,7 +40,7 @@ export async function askAdmin(
       ...(body && { 'content-type': 'application/json' }),
       ...(token !== '' && { authorization: `Bearer ${token}` }),
     },
-    redirect: 'error',
+    ...{ redirect: 'error', signal: signal ?? null },
   }).catch((error: Error) => {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
     throw new Error(`the admin port at ${base.origin} does not answer: ${why}`);

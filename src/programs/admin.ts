@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { askAdmin, runCommand } from '../admin/commands.ts';
+import { lookAtFleet, readableFleet } from '../admin/fleet.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 const usage = `Usage: admin [PATH] [options]
@@ -9,6 +10,9 @@ all that can be asked.
 
   --level L     changes the level of the log, until the next start
   --url U       address of the admin port; default http://127.0.0.1:<ADMIN_PORT>
+  --all HOSTS   a table of all instances: their admin ports as host:port, with
+                commas between; a name with several addresses (a headless
+                service) stands for each
 
 For example: admin /devices?device=pump-7
 
@@ -16,17 +20,21 @@ ADMIN_TOKEN is sent if it is set.
 `;
 
 const text = { type: 'string' } as const;
-const options = { level: text, url: text, help: { type: 'boolean', default: false } } as const;
+const options = { level: text, url: text, all: text, help: { type: 'boolean', default: false } } as const;
 
 void runCommand(async (args) => {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const { level, url, help } = values;
-  const isWrong = positionals.length > 1 || (level !== undefined && positionals.length > 0);
+  const { level, url, all, help } = values;
+  const isWrong = positionals.length > 1 || [level, all, ...positionals].filter(Boolean).length > 1;
   if (help || isWrong) {
     process.stdout.write(usage);
     return help ? 0 : 1;
   }
   const settings = readAdminSettings(process.env, configDirectory);
+  if (all !== undefined) {
+    process.stdout.write(readableFleet(await lookAtFleet(all, settings.token)));
+    return 0;
+  }
   const path = level === undefined ? (positionals[0] ?? '/') : '/level';
   const response = await askAdmin(settings, url, path, level === undefined ? undefined : { level });
   process.stdout.write(await response.text());

@@ -129,6 +129,12 @@ export const settingFormats: Record<string, convict.Format> = {
       /^([a-z\d]([a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])(:\d{1,5})?$/i,
     ),
   ),
+  addresses: optional(
+    matching(
+      'must be host:port, with commas between several',
+      /^ *([\w.-]+|\[[a-f\d:.]+\]):\d{1,5}( *, *([\w.-]+|\[[a-f\d:.]+\]):\d{1,5})* *$/i,
+    ),
+  ),
   proxy: optional({
     validate(value) {
       const problem = proxyProblem(String(value));

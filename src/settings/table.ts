@@ -92,6 +92,8 @@ const sentences = {
   ADMIN_PORT: 'Port of the admin interface and of the tap; 0 selects a free one.',
   ADMIN_TOKEN:
     'Bearer token for the admin port, at least 16 characters. When empty, every program on this machine can use the port.',
+  ADMIN_INSTANCES:
+    'Admin ports of all instances, as `host:port` with commas between; a name with several addresses (a headless service) stands for each. Shown at `/fleet`, with the token of who asks.',
   LOG_LEVEL: 'Lowest level that is logged.',
   LOG_PRETTY: 'Lines for people at a terminal instead of JSON.',
   METHODS_PORT: 'Port of the front door for invocations; 0 selects a free one (M1).',
@@ -227,6 +229,7 @@ export const everySetting = {
     host: text('ADMIN_HOST', 'text', '127.0.0.1'),
     port: setting('ADMIN_PORT', 'tcp-port', 8082),
     ...secret('token', 'ADMIN_TOKEN', 'admin-token'),
+    instances: text('ADMIN_INSTANCES', 'addresses'),
   },
   log: {
     level: setting('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),

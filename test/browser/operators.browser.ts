@@ -6,13 +6,13 @@ import { startTestSandbox } from '../e2e/testSandbox.ts';
 import { accessibilityProblems, foreignPage, isSkipped, isTooWide, patienceMs, useBrowser } from './browser.ts';
 
 const token = 'the-token-of-the-operators';
-const views = ['now', 'waiting', 'letters', 'follow'] as const;
+const views = ['now', 'waiting', 'letters', 'follow', 'fleet'] as const;
 
 describe.skipIf(isSkipped)('the page of the admin port', () => {
   let sandbox: Sandbox;
   let url: string;
   beforeAll(async () => {
-    sandbox = await startTestSandbox({ environment: { ADMIN_TOKEN: token } });
+    sandbox = await startTestSandbox({ environment: { ADMIN_TOKEN: token, ADMIN_INSTANCES: '127.0.0.1:1' } });
     url = `${sandbox.state.service.adminUrl}/page/`;
   }, patienceMs * 2);
   afterAll(() => sandbox?.close(), patienceMs);

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { usePolled, withToken } from '../kit/ask.ts';
 import { linkTo, useRoute } from '../kit/route.ts';
 import { DeadLettersView } from './DeadLettersView.tsx';
+import { FleetView } from './FleetView.tsx';
 import { FollowView } from './FollowView.tsx';
 import { StateView } from './StateView.tsx';
 import { WaitingView } from './WaitingView.tsx';
@@ -21,6 +22,7 @@ const views = {
   waiting: ['Waiting devices', 'GET /devices'],
   letters: ['Dead letters', 'GET /dead-letters'],
   follow: ['Follow a device', 'GET /tap'],
+  fleet: ['Instances', 'GET /fleet'],
 } as const;
 
 /** The page of the admin port: what the program does now. It changes nothing. */
@@ -42,6 +44,8 @@ export function OperatorsHome() {
         return <DeadLettersView query={query} />;
       case 'follow':
         return <FollowView query={query} />;
+      case 'fleet':
+        return <FleetView />;
     }
   }
 

@@ -1,0 +1,120 @@
+import { lookup } from 'node:dns/promises';
+import { isIPv6 } from 'node:net';
+import { z } from 'zod';
+import type { AdminRoute } from './adminServer.ts';
+import { askAdmin } from './commands.ts';
+
+/** What an instance says of itself; `error`: why it does not. */
+export interface FleetMember {
+  readonly address: string;
+  readonly program?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly version?: string | undefined;
+  readonly partitions?: readonly { readonly partition: string; readonly behindSeconds: number | null }[];
+  readonly troubles?: readonly string[];
+  readonly error?: string;
+}
+
+/** `unread`: partitions that some instance knows of, and none reads. */
+export interface Fleet {
+  readonly members: readonly FleetMember[];
+  readonly unread: readonly string[];
+}
+
+const answerWithinMs = 5_000;
+const mostMembers = 64;
+
+const program = z.object({
+  ...{ program: z.string().optional(), instance: z.string().optional(), version: z.string().optional() },
+  paths: z.record(z.string(), z.string()),
+});
+const troubles = z.object({ troubles: z.array(z.object({ message: z.string() })) });
+const named = z.object({ partition: z.string() });
+const partitions = z.object({
+  partitions: z.array(named.extend({ behindSeconds: z.number().nullable() })),
+  elsewhere: z.array(named),
+});
+
+/**
+ * Asks the admin ports of all instances at the same time.
+ * @param addresses `host:port`, separated by commas; a name with several addresses stands for each of them, as that of a headless service does
+ * @param token of who asks: what an instance tells is for it to decide
+ * @throws Error when a name has no address
+ */
+export async function lookAtFleet(addresses: string, token: string): Promise<Fleet> {
+  const found = await Promise.all(addresses.split(',').map((one) => addressesOf(one.trim())));
+  const looked = await Promise.all(
+    found
+      .flat()
+      .slice(0, mostMembers)
+      .map((address) => lookAt(address, token)),
+  );
+  const known = looked.flatMap(({ member, elsewhere }) => [...readBy(member), ...elsewhere]);
+  const read = new Set(looked.flatMap(({ member }) => readBy(member)));
+  return {
+    members: looked.map(({ member }) => member),
+    unread: [...new Set(known)].filter((one) => !read.has(one)).sort((one, other) => Number(one) - Number(other)),
+  };
+}
+
+const readBy = ({ partitions = [] }: FleetMember): string[] => partitions.map(({ partition }) => partition);
+
+async function addressesOf(address: string): Promise<string[]> {
+  const { hostname, port } = new URL(`http://${address}`);
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const all = await lookup(name, { all: true }).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${name} has no address: ${error.code ?? error.message}`);
+  });
+  // A web server on this machine only is asked by the name that it expects.
+  if (all.length === 1) return [address];
+  return all.map((one) => `${isIPv6(one.address) ? `[${one.address}]` : one.address}:${port || 80}`);
+}
+
+async function lookAt(address: string, token: string): Promise<{ member: FleetMember; elsewhere: readonly string[] }> {
+  const signal = AbortSignal.timeout(answerWithinMs);
+  const ask = async <T>(path: string, shape: z.ZodType<T>): Promise<T> =>
+    shape.parse(
+      await (await askAdmin({ host: '', port: 0, token }, `http://${address}`, path, undefined, signal)).json(),
+    );
+  try {
+    const { paths, ...about } = await ask('/', program);
+    const said = await ask('/troubles', troubles);
+    const { partitions: read, elsewhere } =
+      'GET /partitions' in paths ? await ask('/partitions', partitions) : { partitions: undefined, elsewhere: [] };
+    const member = {
+      ...{ address, ...about, troubles: said.troubles.map(({ message }) => message) },
+      ...(read && { partitions: read }),
+    };
+    return { member, elsewhere: elsewhere.map(({ partition }) => partition) };
+  } catch (error) {
+    const what = error instanceof z.ZodError ? 'answers otherwise than an instance' : (error as Error).message;
+    return { member: { address, error: what }, elsewhere: [] };
+  }
+}
+
+/** `GET /fleet`, with the token of who asks. */
+export const fleetRoute = (addresses: string): AdminRoute => ({
+  about: 'all instances that ADMIN_INSTANCES names: what each reads, how far it is behind, and what is wrong',
+  get: (_, authorization = '') => lookAtFleet(addresses, authorization.replace(/^Bearer /, '')),
+});
+
+/** One line for each instance, and one for what nobody reads. */
+export function readableFleet({ members, unread }: Fleet): string {
+  const rows = members.map(({ address, program = '', instance = '', version = '', error, ...about }) => {
+    const { partitions = [], troubles = [] } = about;
+    const behind = partitions.reduce((most, { behindSeconds }) => Math.max(most, behindSeconds ?? 0), 0);
+    const reads = partitions.map(({ partition }) => partition).join(' ');
+    return error === undefined
+      ? [address, program, instance, version, reads, partitions.length > 0 ? `${behind} s` : '', troubles.join('; ')]
+      : [address, '', '', '', '', '', error];
+  });
+  const all = [['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'], ...rows];
+  const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...lines, ...(unread.length > 0 ? [`read by no instance: ${unread.join(' ')}`] : []), ''].join('\n');
+}
