@@ -70,6 +70,7 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/admin/adminServer.ts', noted);
+vi.mock('../../src/admin/fleet.ts', noted);
 vi.mock('../../src/hub/hubTransport.ts', noted);
 vi.mock('@device-messaging/telemetry/health.ts', noted);
 vi.mock('@device-messaging/telemetry/outbound.ts', noted);

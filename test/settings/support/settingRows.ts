@@ -58,6 +58,7 @@ const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
   ADMIN_HOST: ['localhost', ['listen 1.host', 'localhost']],
   ADMIN_PORT: [String(adminPort), ['listen 1.port', adminPort]],
   ADMIN_TOKEN: ['the-token-of-operators', ['openAdmin 4', 'the-token-of-operators']],
+  ADMIN_INSTANCES: ['one.invalid:8082', ['fleetRoute 0', 'one.invalid:8082']],
   LOG_LEVEL: ['fatal', ['createLog 0', 'fatal']],
   LOG_PRETTY: ['true', ['createLog 2.isPretty', true]],
 });
