@@ -11,7 +11,7 @@ import { Receiver, ReceiverEvents } from 'rhea-promise';
 const version = '6.0.4';
 
 /** Seconds for which the calls of a receiver wait at least, but for the first: that one waits as the subscription says (D145). */
-const idleSeconds = 0.5;
+const idleSeconds = 2;
 
 type Receive = (most: number, waitSeconds?: number, signal?: AbortSignal) => Promise<ReceivedEventData[]>;
 

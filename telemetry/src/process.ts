@@ -46,7 +46,7 @@ export const processMetrics = {
 } as const;
 
 /** The timer of the measurement; Node includes its interval in the values. */
-const resolutionMs = 20;
+const resolutionMs = 100;
 
 /** All values of one collection come from one look, and two collectors at nearly the same time see the same. */
 const sameLookMs = 1_000;
