@@ -167,13 +167,14 @@ export function createFileStore(directory: string, place: string): CheckpointSto
     return createMemoryStore(contents, keep, (partition) => `${path}, partition ${partition}`);
   });
 
-  async function storeOfOurs() {
+  /** One look for all calls of a turn: a round renews each partition. */
+  const storeOfOurs = singleFlight(async () => {
     const ours = await store();
     if (isOurs()) return ours;
     throw new Error(
       `another process has taken ${path}, which serves one instance: when that one has gone, restart this one`,
     );
-  }
+  });
 
   return {
     ownerships: async () => (await storeOfOurs()).ownerships(),
