@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure } from './failure.ts';
 
 /** RFC 6750. Longer tokens would not fit the headers of a backend call. */
@@ -51,4 +51,4 @@ export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, hash:
 }
 
 /** What is kept of a token. */
-export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64');
+export const tokenHash = (token: string): string => hash('sha256', token, 'base64');

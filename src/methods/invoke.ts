@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { MethodBackends } from '../backends/backends.ts';
-import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { Deadline } from '../backends/deadline.ts';
 import type { InvocableObject } from '../backends/objectOnBehalf.ts';
 import { type DeclaredInputs, inputsIn, type Lineage } from '../backends/typeRegistry.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
@@ -88,23 +88,15 @@ async function declaredInputs(
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<DeclaredInputs> {
   const { correlationId, model, method } = observation.fields;
-  const outage = new AbortController();
   const call = {
-    deviceId: route.device,
-    correlationId,
-    deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
-    onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
-    idempotencySeed: randomUUID(),
-    observation,
+    ...{ deviceId: route.device, correlationId, deadline, observation, idempotencySeed: randomUUID() },
+    onOutage() {
+      const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
+      throw new Failure('backend_unavailable', detail); // at once instead of waiting for the backend (M2)
+    },
   };
   const ref = parseTypeRef(type);
-  let lineage: Lineage | undefined;
-  try {
-    lineage = ref && (await deadline.race(backends.lineageOf(call, model, ref), 'the type registry'));
-  } catch (error) {
-    if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
-    throw new Failure('backend_unavailable', 'the type registry is unavailable; nothing was invoked, repeat it later');
-  }
+  const lineage = ref && (await deadline.race(backends.lineageOf(call, model, ref), 'the type registry'));
   if (lineage === undefined || lineage.types.length === 0) {
     throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
   }

@@ -321,6 +321,18 @@ describe('with a key in a file', () => {
     expect([await called, requests.length, signed(requests)]).toEqual([response, 2, 2]);
   });
 
+  it('calls are signed anew after five minutes, and when the clock was set back as far', async () => {
+    const { requests, methods } = await setUp(undefined, [200, good]);
+    const began = Date.now();
+    for (const passedMs of [0, 299_999, 300_000, 0]) {
+      vi.setSystemTime(began + passedMs);
+      expect(await methods.invoke(call)).toEqual(response);
+    }
+    const ends = requests.map(({ authorization }) => Number(/se=(\d+)/.exec(authorization)?.[1]) * 1000);
+    expect(ends.map((end) => Math.floor((end - began) / 60_000))).toEqual([60, 60, 65, 60]);
+    expect(signed(requests)).toBe(2); // the last one is the first again
+  });
+
   it('later calls are signed with the key of the moment', async () => {
     const { requests, change, methods } = await setUp(undefined, [200, good]);
     for (const key of ['one', 'one', 'two']) {

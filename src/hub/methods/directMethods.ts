@@ -96,22 +96,33 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   };
 }
 
+/** What sends the client's requests, as far as it is used. */
+interface RestClient {
+  readonly _config: { tokenCredential?: unknown; readonly sharedAccessSignature: { extend(expiry: number): string } };
+  updateSharedAccessSignature(text: string): void;
+}
+
+/** A signature is valid for an hour, and is made anew after this time. */
+const signatureMs = 5 * 60_000;
+
 /**
  * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a
- * token, so that the request could not be captured. So this gets the token first, and gives it to the client as the text for the
- * header that it otherwise has a signature for.
+ * token, so that the request could not be captured; with a key it would sign each request. So this gives it the text for the header.
  */
 function callerFor(access: ServiceAccess, requests: ReturnType<typeof createHttpsRequests>): () => Promise<Client> {
   const client = newServiceClient(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
-  const rest: { readonly _config: { tokenCredential?: unknown }; updateSharedAccessSignature(text: string): void } =
-    Reflect.get(client, '_restApiClient'); // what sends its requests
+  const rest: RestClient = Reflect.get(client, '_restApiClient');
   Reflect.set(rest, '_http', requests);
-  if (isSecret(access)) return async () => client;
+  const { sharedAccessSignature: signature } = rest._config;
   delete rest._config.tokenCredential;
+  let signedAt = Number.NEGATIVE_INFINITY;
   return async () => {
-    const { token } = await access.credential.getToken();
-    rest.updateSharedAccessSignature(`Bearer ${token}`);
+    if (!isSecret(access)) rest.updateSharedAccessSignature(`Bearer ${(await access.credential.getToken()).token}`);
+    else if (Math.abs(Date.now() - signedAt) >= signatureMs) {
+      signedAt = Date.now(); // the clock that the signature names, which can be set (D180)
+      rest.updateSharedAccessSignature(signature.extend(Math.ceil(signedAt / 1000) + 3_600));
+    }
     return client;
   };
 }
