@@ -112,7 +112,7 @@ export interface Lineage {
  */
 export function inputsIn({ types }: Lineage, method: string): DeclaredInputs | undefined {
   const declarations = types.flatMap(({ methods }) => methods.get(method) ?? []);
-  if (declarations.length === 0) return undefined;
+  if (declarations.length < 2) return declarations[0];
   return new Map(declarations.toReversed().flatMap((inputs) => [...inputs]));
 }
 

@@ -45,12 +45,14 @@ export function createServer({ handler, tls, log }: ServerOptions) {
   // The handler reads the body itself, when it knows the caller (M2).
   server.removeAllContentTypeParsers();
   server.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
     checkHttp(request.raw);
+    done();
   });
-  server.addHook('onSend', async (_, reply) => {
+  server.addHook('onSend', (_request, reply, _payload, done) => {
     if (handler.isStopping()) reply.header('connection', 'close');
+    done();
   });
   server.setErrorHandler(fail);
   server.setNotFoundHandler((request, reply) => fail(routeNotFound(), request, reply));
