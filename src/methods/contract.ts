@@ -5,7 +5,7 @@ import { createDeadline } from '../backends/deadline.ts';
 import { createJoined } from '../backends/transport.ts';
 import type { RequestFields } from '../observing/invocationRecords.ts';
 import { isGuid, isModelId } from '../protocol/fields.ts';
-import { allKeys, bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from '../protocol/json.ts';
+import { bodyLimits, keysOf, leafOf, MalformedJson, parseJson, readJson, textIn } from '../protocol/json.ts';
 import { placeIn, quoted, Rejection } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 import openapi from './openapi.json' with { type: 'json' };
@@ -96,29 +96,31 @@ export interface Invocation {
   readonly rounded?: ReadonlySet<string>;
 }
 
+const inputKey = keysOf(['input']);
+
 /**
  * The value of a body, within the limits of a device's body (R6), with no other members than the contract has. Refuses what
  * cannot be carried exactly (M4).
  * @throws MalformedJson, Failure: both name the place
  */
 export function readInvocation(bytes: Buffer): Invocation {
-  const json = readJson(bytes, allKeys, bodyLimits);
+  const json = readJson(bytes, inputKey, bodyLimits);
   const inexact = inexactIn(json.text);
   if (inexact !== undefined) {
     throw new MalformedJson(`cannot be carried exactly: ${placeIn(inexact.path)} ${inexact.problem}`);
   }
   if (!json.isObject) throw invalid('the body must be a JSON object');
   const { input, timeout, ...others } = json.value as Record<string, unknown>;
-  if (roundedIn(json).includes('timeout')) throw invalid(timeoutRule);
+  if (roundedIn(json.text).includes('timeout')) throw invalid(timeoutRule);
   for (const name of Object.keys(others)) {
     throw invalid(`the body has a member other than input and timeout: ${quoted(name)}`);
   }
   if (timeout !== undefined && !isTimeout(timeout)) throw invalid(timeoutRule);
-  const found = memberOf(json, 'input', allKeys, bodyLimits);
+  const found = leafOf(json, 'input');
   if (found === undefined) return { ...(timeout !== undefined && { timeout }) };
   if (!found.isObject) throw invalid('input must be a JSON object of values by input name');
   const inputs = input as Readonly<Record<string, unknown>>;
-  return { input: inputs, ...(timeout !== undefined && { timeout }), rounded: new Set(roundedIn(found)) };
+  return { input: inputs, ...(timeout !== undefined && { timeout }), rounded: new Set(roundedIn(found.text)) };
 }
 
 const isTimeout = (value: unknown): value is number =>
@@ -131,8 +133,11 @@ export function isWhole(literal: string): boolean {
 }
 
 /** The names of outermost members such as `0.99999999999999999999`. */
-const roundedIn = (json: Json): string[] =>
-  [...json.members.keys()].filter((name) => {
+function roundedIn(object: string): string[] {
+  if (!/\d[.eE]/.test(object)) return [];
+  const json = parseJson(object);
+  return [...json.members.keys()].filter((name) => {
     const text = textIn(json, name) ?? '';
     return /^[-\d]/.test(text) && Number.isInteger(Number(text)) && !isWhole(text);
   });
+}
