@@ -32,9 +32,8 @@ export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessag
   const count = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
-  return (partition: string) => {
-    const origin = { hub, partition };
-    return (event: HubEvent, redelivered: boolean): ReceivedMessage | undefined => {
+  return (partition: string) =>
+    (event: HubEvent, redelivered: boolean): ReceivedMessage | undefined => {
       const generation = classify(event);
       const deviceId = senderOf(event);
       const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
@@ -60,9 +59,8 @@ export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessag
         return undefined;
       }
       count('message');
-      return { event: compactEvent(event), generation, deviceId, origin, redelivered };
+      return { event: compactEvent(event), generation, deviceId, origin: { hub, partition }, redelivered };
     };
-  };
 }
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */

@@ -5,7 +5,7 @@ import { createDeadline } from '../backends/deadline.ts';
 import { createJoined } from '../backends/transport.ts';
 import type { RequestFields } from '../observing/invocationRecords.ts';
 import { isGuid, isModelId } from '../protocol/fields.ts';
-import { bodyLimits, keysOf, leafOf, MalformedJson, parseJson, readJson, textIn } from '../protocol/json.ts';
+import { allKeys, bodyLimits, leafOf, MalformedJson, parseJson, readJson, textIn } from '../protocol/json.ts';
 import { placeIn, quoted, Rejection } from '../protocol/rejection.ts';
 import { Failure } from './failure.ts';
 import openapi from './openapi.json' with { type: 'json' };
@@ -96,15 +96,13 @@ export interface Invocation {
   readonly rounded?: ReadonlySet<string>;
 }
 
-const inputKey = keysOf(['input']);
-
 /**
  * The value of a body, within the limits of a device's body (R6), with no other members than the contract has. Refuses what
  * cannot be carried exactly (M4).
  * @throws MalformedJson, Failure: both name the place
  */
 export function readInvocation(bytes: Buffer): Invocation {
-  const json = readJson(bytes, inputKey, bodyLimits);
+  const json = readJson(bytes, allKeys, bodyLimits);
   const inexact = inexactIn(json.text);
   if (inexact !== undefined) {
     throw new MalformedJson(`cannot be carried exactly: ${placeIn(inexact.path)} ${inexact.problem}`);

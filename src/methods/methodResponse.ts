@@ -1,9 +1,9 @@
 import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
 import {
+  allKeys,
   answerLimits,
   type Json,
-  keysOf,
   MalformedJson,
   maxJsonDepth,
   memberOf,
@@ -59,12 +59,9 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
   return { status: methodStatus, ...(output !== undefined && { output }) };
 }
 
-const ofResponse = keysOf(['payload']);
-const ofPayload = keysOf(['status', 'output']);
-
 function payloadIn(text: string): Json | undefined {
   try {
-    return memberOf(parseJson(text, ofResponse, answerLimits), 'payload', ofPayload);
+    return memberOf(parseJson(text, allKeys, answerLimits), 'payload');
   } catch (error) {
     if (error instanceof MalformedJson) return undefined;
     throw error;

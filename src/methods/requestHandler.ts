@@ -119,13 +119,11 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
       }
       response.once('close', end);
       try {
-        const lookUps = createDeadline(lookUpSeconds, aborted.signal);
-        const { object, route, claims, caller } = await authorize(request, observation, lookUps);
-        const secondsLeft = lookUps.remaining() / 1000; // the body takes none of them
+        const deadline = createDeadline(lookUpSeconds, aborted.signal);
+        const { object, route, claims, caller } = await authorize(request, observation, deadline);
         if (isContinue(request.headers.expect)) response.writeContinue();
-        const invocation = await receive(request, response, caller);
+        const invocation = await deadline.untimed(receive(request, response, caller));
         release = limits.acquireInvocation(route.device, caller);
-        const deadline = createDeadline(secondsLeft, aborted.signal);
         return await invoke({ observation, object, route, claims, deadline }, invocation);
       } catch (error) {
         const told = failureFrom(error, fields.correlationId, log);

@@ -45,14 +45,12 @@ export function createServer({ handler, tls, log }: ServerOptions) {
   // The handler reads the body itself, when it knows the caller (M2).
   server.removeAllContentTypeParsers();
   server.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
     checkHttp(request.raw);
-    done();
   });
-  server.addHook('onSend', (_request, reply, _payload, done) => {
+  server.addHook('onSend', async (_, reply) => {
     if (handler.isStopping()) reply.header('connection', 'close');
-    done();
   });
   server.setErrorHandler(fail);
   server.setNotFoundHandler((request, reply) => fail(routeNotFound(), request, reply));

@@ -52,8 +52,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
     const client = await caller().catch(() => undefined);
     if (client === undefined) return { kind: 'failure', failure: 'unavailable' }; // there is no token
     return new Promise((resolve) => {
-      const responseTimeoutInSeconds = timeoutSeconds;
-      const parameters = { methodName, payload, responseTimeoutInSeconds, connectTimeoutInSeconds: 0 };
+      const parameters = { methodName, payload, responseTimeoutInSeconds: timeoutSeconds, connectTimeoutInSeconds: 0 };
       const wasSent = () => request?.wasSent ?? false;
       const settle = (result: DirectMethodResult) => {
         clearTimeout(timer);
@@ -64,10 +63,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
         if (error) settle({ kind: 'failure', ...readHubError(error, wasSent()) });
         else settle(readResult(result, (response as HttpsResponse).text));
       };
-      const request = requests.capture(() => {
-        if (module === '') client.invokeDeviceMethod(device, parameters, done);
-        else client.invokeDeviceMethod(device, module, parameters, done);
-      });
+      const request = requests.capture(() => client.invokeDeviceMethod(device, module, parameters, done));
       const end = (unsent: MethodFailure, sent: MethodFailure) => {
         settle({ kind: 'failure', failure: wasSent() ? sent : unsent });
         request?.abort();
