@@ -235,6 +235,7 @@ describe('the system clock', () => {
     'hub/reading/leases.ts': 'writes times for other instances, and reads theirs',
     'stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/reading/foundEndpoint.ts': 'tells the hub when a signature expires',
+    'hub/methods/directMethods.ts': 'tells the hub when a signature expires',
     'stores/methodFiles.ts': 'tells the storage when a signature expires',
     'stores/open.ts': 'compares it with the times of dead letters, which outlive the process',
     'stores/letterFiles.ts': 'compares it with the times of files',
