@@ -227,13 +227,6 @@ describe('a device over AMQP', () => {
       expect(d2c()).toHaveLength(2);
     });
   });
-  test('typed application properties keep their types', async () => {
-    const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
-    const application_properties = { text: '2', number: 2, fraction: 1.5, flag: true };
-    await outcomeOf(sender, { application_properties, body: data_section(Buffer.from('x')) });
-    const [event] = await listenInTest(hub, { startPosition: { offset: '-1' }, partition: '0' }).has(1);
-    expect(event?.properties).toEqual(application_properties);
-  });
   test('a device cannot forge a stamp by an annotation', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
     const message_annotations = { 'iothub-connection-device-id': 'pump-2', 'iothub-enqueuedtime': 0 };
@@ -309,6 +302,56 @@ describe('a device over AMQP', () => {
     const gone = ended(sender);
     hub.twins.change('pump-1', { properties: { desired: { speed: 1 } } });
     expect(await gone).toBe('amqp:resource-limit-exceeded');
+  });
+  test('what waits for credit on one link stops no other of its session', async () => {
+    const connection = await loggedIn();
+    const silent = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });
+    const methods = connection.open_receiver({ source: '/devices/pump-1/methods/devicebound', credit_window: 0 });
+    const messages = connection.open_receiver('/devices/pump-1/messages/devicebound');
+    await Promise.all([silent, methods, messages].map((link) => once(link, 'receiver_open')));
+    const sender = connection.open_sender('/devices/pump-1/twin');
+    const read = { message_annotations: { operation: 'GET' }, body: data_section(Buffer.from(' ')) };
+    expect(await outcomeOf(sender, { ...read, correlation_id: 'one' } as never)).toBe('accepted');
+    expect(await outcomeOf(sender, { ...read, correlation_id: 'two' } as never)).toBe('accepted');
+    const call = { methodName: 'start', payload: null, responseTimeoutMs: 60_000, connectTimeoutMs: 0 };
+    void hub.methods.invoke('pump-1', call).catch(() => undefined);
+    const next = once(messages, 'message');
+    hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');
+    expect(((await next)[0] as EventContext).message?.body.content.toString()).toBe('x');
+
+    const answers: unknown[] = [];
+    silent.on('message', ({ message }: EventContext) => answers.push(message?.correlation_id));
+    silent.add_credit(1);
+    await expect.poll(() => answers).toEqual(['one']);
+    silent.add_credit(1);
+    await expect.poll(() => answers).toEqual(['one', 'two']);
+    const called = once(methods, 'message');
+    methods.add_credit(1);
+    await called;
+  });
+  test('a link ends on which more answers wait for credit than the hub keeps', async () => {
+    const connection = await loggedIn();
+    const receiver = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });
+    await once(receiver, 'receiver_open');
+    hub.twins.report('pump-1', Object.fromEntries([...'abcdefg'].map((name) => [name, 'x'.repeat(4000)])));
+    const sender = connection.open_sender('/devices/pump-1/twin');
+    await once(sender, 'sendable');
+    const gone = ended(receiver);
+    for (let i = 0; i < 40; i += 1) sender.send({ message_annotations: { operation: 'GET' }, body: '' });
+    expect(await gone).toBe('amqp:resource-limit-exceeded');
+  });
+  test('a request of a twin that cannot be answered is refused, and one without bytes is answered with 400', async () => {
+    const connection = await loggedIn();
+    const sender = connection.open_sender('/devices/pump-1/twin');
+    const message_annotations = { operation: 'PATCH', resource: '/properties/reported' };
+    const patch = { message_annotations, body: { a: 1 } };
+    expect(await outcomeOf(sender, patch)).toBe('amqp:not-allowed');
+    const receiver = connection.open_receiver('/devices/pump-1/twin');
+    await once(receiver, 'receiver_open');
+    const answered = once(receiver, 'message');
+    expect(await outcomeOf(sender, patch)).toBe('accepted');
+    const [{ message }] = (await answered) as [EventContext];
+    expect(message?.message_annotations?.['status']).toBe(400);
   });
   test('messages that an AMQP device has not settled when it disconnects are delivered again', async () => {
     hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');

@@ -50,13 +50,6 @@ describe('an event as receivers get it', () => {
     expect(event).not.toHaveProperty('absolute_expiry_time');
     expect(event['body'].content).toHaveLength(0);
   });
-  test('keeps typed properties, encoded like rhea’s', () => {
-    const properties = { number: 5, fraction: 1.5, yes: true, none: null, text: '5', when: new Date(7) };
-    const encoded = encodeDeviceEvent(login, { system: {}, properties, body: Buffer.from('x') }, place);
-    expect(decode(encoded)['application_properties']).toEqual(
-      decode(rhea.message.encode({ application_properties: properties, body: 'x' }))['application_properties'],
-    );
-  });
   test('can have the largest size, several times in a row', () => {
     for (const size of [255, 256, 262_144, 3]) {
       const body = Buffer.alloc(size, 'x');

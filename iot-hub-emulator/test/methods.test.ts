@@ -53,7 +53,7 @@ async function listener(): Promise<RawDevice> {
 }
 
 const asked = async (device: RawDevice) => /rid=(.*)/.exec((await device.next('publish')).topic)?.[1];
-const respond = (device: RawDevice, rid: string | undefined, payload: string, status = 200) =>
+const respond = (device: RawDevice, rid: string | undefined, payload: string | Buffer, status = 200) =>
   device.send(publishPacket(`$iothub/methods/res/${status}/?$rid=${rid}`, payload));
 
 describe('a direct method', () => {
@@ -145,10 +145,14 @@ describe('a direct method', () => {
     respond(own, rid, '""');
     expect(await answer).toEqual({ status: 200, payload: '' });
   });
-  test('is a bad response when the device’s answer is not JSON', async () => {
+  test.each([
+    ['is not JSON', '{'],
+    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['has more than 128 KB', JSON.stringify('x'.repeat(128 * 1024 - 1))],
+  ])('is a bad response when the device’s answer %s', async (_, answer) => {
     const device = await listener();
     const failed = failure();
-    respond(device, await asked(device), '{');
+    respond(device, await asked(device), answer);
     expect(await failed).toMatchObject({ name: 'BadDeviceResponseError', status: 502, code: 502001 });
   });
   test('is refused when the device has the most calls under way', async () => {

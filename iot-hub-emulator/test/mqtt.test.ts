@@ -53,6 +53,7 @@ describe('connecting', () => {
     ['an unknown device', 5, () => connectPacket(hub, 'nobody')],
     ['a client id other than the user name', 5, () => ({ clientId: 'pump-2' })],
     ['a user name without an API version', 5, () => ({ username: 'localhost/pump-1/' })],
+    ['one of a version that is none', 5, () => ({ username: 'localhost/pump-1/?api-version=2021' })],
     ['MQTT 3.1', 1, () => ({ protocolId: 'MQIsdp', protocolVersion: 3 })],
   ])('%s is refused with code %i', async (_, code, changes) =>
     expect(await answerTo(connectPacket(hub, 'pump-1', changes()))).toBe(code),
@@ -171,6 +172,11 @@ describe('publishing', () => {
     ['256 KB and a property', 'devices/pump-1/messages/events/a=', { payload: Buffer.alloc(256 * 1024) }],
     ["another device's topic", 'devices/pump-2/messages/events/', {}],
     ['a topic of no meaning', 'hello', {}],
+    ['a plus sign in the property bag', 'devices/pump-1/messages/events/a=1+1', {}],
+    ['a number sign in the property bag', 'devices/pump-1/messages/events/a=#1', {}],
+    ['a slash in the property bag', 'devices/pump-1/messages/events/a=b/c', {}],
+    ['a zero character in the property bag', 'devices/pump-1/messages/events/a=\0', {}],
+    ['a wildcard in the answer to a method', '$iothub/methods/res/200/?$rid=+', {}],
     ["a module's topic", 'devices/pump-1/modules/m/messages/events/', {}],
     ['quality of service 2', 'devices/pump-1/messages/events/', { qos: 2 as const }],
   ])('%s ends the connection and appends no event', async (_, topic, changes) => {
@@ -194,6 +200,7 @@ describe('a will', () => {
   test.each([
     ["for another device's topic", { topic: 'devices/pump-2/messages/events/' }],
     ['of quality of service 2', { qos: 2 }],
+    ['with a wildcard in its topic', { topic: `${topic}+` }],
   ] as const)('%s is refused, and the connection with it', async (_, changes) => {
     await expect(connectedDevice(hub, 'pump-1', { will: { ...will, ...changes } })).rejects.toThrow('answered 5');
     expect([...events('pump-1'), ...events('pump-2')]).toEqual([]);
@@ -283,6 +290,34 @@ describe('subscribing', () => {
     const again = await second.next('publish');
     expect(again.payload.toString()).toBe('two');
     expect(again.dup).toBe(true);
+  });
+  test('an unacknowledged message of a persistent session comes again under the same packet id, and no other gets that', async () => {
+    const first = await connectedDevice(hub, 'pump-1', { clean: false });
+    await subscribe(first, 'pump-1');
+    for (const text of ['one', 'two']) queue(text);
+    const { messageId: acknowledged = 0 } = await first.next('publish');
+    const { messageId } = await first.next('publish');
+    first.send({ cmd: 'puback', messageId: acknowledged });
+    first.send({ cmd: 'pingreq' });
+    await first.next('pingresp');
+    first.socket.destroy();
+
+    const second = await connectedDevice(hub, 'pump-1', { clean: false });
+    expect(await second.next('publish')).toMatchObject({ messageId, dup: true, payload: Buffer.from('two') });
+    for (const text of ['three', 'four']) queue(text);
+    const others = [await second.next('publish'), await second.next('publish')];
+    expect(others.map(({ dup }) => dup)).toEqual([false, false]);
+    expect(new Set([messageId, ...others.map((other) => other.messageId)]).size).toBe(3);
+  });
+  test('a message that no topic can hold is not delivered, and no other waits for it', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    await subscribe(device, 'pump-1');
+    const properties = { wide: 'ä'.repeat(11_000) };
+    hub.devicebound.enqueue('pump-1', { system: {}, properties, body: Buffer.from('wide') }, 'service');
+    queue('next');
+    expect((await device.next('publish')).payload.toString()).toBe('next');
+    expect(hub.journal.list({ kind: 'c2d-delivered' })).toHaveLength(1);
+    expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
   });
   test('with quality of service 0 a message is removed when it is sent', async () => {
     const device = await connectedDevice(hub, 'pump-1');

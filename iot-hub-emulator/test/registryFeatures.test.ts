@@ -4,6 +4,10 @@ import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import iothub from 'azure-iothub';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Hub } from '../src/hub.ts';
+import { signSas } from '../src/identity/sas.ts';
+import { parseJson } from '../src/values/json.ts';
+import { keyOf } from './support/bare.ts';
 import { agentOf, called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
 import { hubForAll } from './support/sharedHub.ts';
@@ -16,6 +20,21 @@ let count = 0;
 const hub = hubForAll();
 beforeAll(() => (registry = registryClient(hub)));
 beforeEach(() => (deviceId = `pump-${count++}`));
+
+/** A request without a client: status and text of the answer. */
+async function ask(
+  method: string,
+  path: string,
+  authorization = '',
+): Promise<[status: number | undefined, body: string]> {
+  const headers = { authorization };
+  const asked = request(`${hub.restUrl}${path}`, { method, headers, agent: agentOf(hub) }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return [response.statusCode, await text(response)];
+}
+
+const tokenOf = (of: Hub) =>
+  signSas('localhost', keyOf(of, 'iothubowner'), 'base64', Math.floor(Date.now() / 1000) + 600, 'iothubowner');
 
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 
@@ -187,6 +206,24 @@ describe('a twin', () => {
     expect(cleared.properties.desired).toMatchObject({ $version: 3 });
     expect(cleared.properties.desired['b']).toBeUndefined();
   });
+  test.each([
+    [{ desired: { speed: 1 } }, 'desired'],
+    [{ properties: { desired: {}, wanted: {} } }, 'properties.wanted'],
+    [{ Tags: {}, tagz: {} }, 'Tags, tagz'],
+  ])('is not changed by a patch with what no twin has: %j', async (patch, names) => {
+    const refused = owner.updateTwin(deviceId, { tags: { a: 1 }, ...patch }, '*');
+    await expect(refused).rejects.toMatchObject({ responseBody: expect.stringContaining(`A twin has no ${names}.`) });
+    expect(hub.twins.get(deviceId).tags).toEqual({});
+  });
+  test('is sent back whole, as it was read, with numbers as they were written', async () => {
+    hub.twins.change(deviceId, { properties: { desired: parseJson('{"speed": 1.0}') } });
+    const { responseBody: twin } = await owner.getTwin(deviceId);
+    const { _registry, ...whole } = twin as unknown as Record<string, unknown>;
+    const [status, body] = await ask('GET', `/twins/${deviceId}?api-version=2021-04-12`, tokenOf(hub));
+    expect([status, body]).toEqual([200, expect.stringContaining('"speed":1.0')]);
+    await owner.updateTwin(deviceId, { ...whole, tags: { a: 1 } }, '*');
+    expect(hub.twins.get(deviceId).tags).toEqual({ a: 1 });
+  });
   test('is changed only if the etag matches', async () => {
     const { responseBody: twin } = await owner.getTwin(deviceId);
     await twin.update({ tags: { seen: 1 } });
@@ -201,6 +238,18 @@ describe('a twin', () => {
     expect((await owner.getTwin(deviceId)).responseBody.tags).toEqual({});
   });
 });
+
+test.each(['', '?api-version=', '?api-version=2021-04', '?api-version=2099-01-01', '?api-version=2014-12-31'])(
+  'a request with a version of the interface that is none is refused: %j',
+  async (search) =>
+    expect(await ask('GET', `/devices${search}`, tokenOf(hub))).toEqual([
+      400,
+      expect.stringContaining('ErrorCode:InvalidProtocolVersion;'),
+    ]),
+);
+test.each(['2016-02-03', '2018-08-30-preview'])('an older version is served: %s', async (version) =>
+  expect((await ask('GET', `/devices?api-version=${version}`, tokenOf(hub)))[0]).toBe(200),
+);
 
 test('an unknown address is answered with 404, and no error contains a token', async () => {
   const rest = Reflect.get(registry, '_restApiClient') as {
@@ -268,8 +317,7 @@ test.each([
   ['PUT', '/0ne0000/registrations/d-1/register', 'the provisioning of devices'],
   ['PUT', '/enrollments/e-1', 'the provisioning of devices'],
 ])('%s %s is refused by name: %s', async (method, path, name) => {
-  const asked = request(`${hub.restUrl}${path}?api-version=2021-04-12`, { method, agent: agentOf(hub) }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  expect(response.statusCode).toBe(501);
-  expect(await text(response)).toContain(`ErrorCode:NotImplemented;This hub does not imitate ${name}.`);
+  const [status, body] = await ask(method, `${path}?api-version=2021-04-12`);
+  expect(status).toBe(501);
+  expect(body).toContain(`ErrorCode:NotImplemented;This hub does not imitate ${name}.`);
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createRegistry, type Registry } from '../src/identity/registry.ts';
 import { createTwins, type Twins } from '../src/twins/twins.ts';
-import type { Json } from '../src/values/json.ts';
+import { parseJson, writeJson } from '../src/values/json.ts';
 
 const now = Date.UTC(2030, 0, 1);
 let registry: Registry;
@@ -11,7 +11,7 @@ beforeEach(() => {
   twins = createTwins(registry, () => now);
   registry.create('d1');
 });
-const json = (text: string) => JSON.parse(text) as Json;
+const json = (text: string) => parseJson(text);
 const reported = () => JSON.parse(JSON.stringify(twins.get('d1').reported));
 
 describe('a patch', () => {
@@ -46,6 +46,13 @@ describe('a patch', () => {
     ['a name with a dollar sign below the top', '{"a": {"$b": 1}}'],
     ['a name with a space', '{"a b": 1}'],
     ['an empty name', '{"": 1}'],
+    ['a name of 1,025 bytes', `{"${'ä'.repeat(512)}x": 1}`],
+    ['the integer 2^52', '{"a": 4503599627370496}'],
+    ['an integer below -2^52, in a list', '{"a": [-4503599627370497]}'],
+    ['an integer that JavaScript rounds', '{"a": 9007199254740993}'],
+    ['a number beyond all', '{"a": 1e400}'],
+    ['a list in a list, eleven levels deep', `{"a": ${'['.repeat(10)}1${']'.repeat(10)}}`],
+    ['a text of 4,097 bytes in a list', `{"a": ["${'x'.repeat(4097)}"]}`],
     ['eleven levels', `${'{"a":'.repeat(11)}1${'}'.repeat(11)}`],
     ['a text of 4,097 bytes', `{"a": "${'x'.repeat(4097)}"}`],
     ['a list', '[]'],
@@ -60,6 +67,28 @@ describe('a patch', () => {
     for (let i = 0; i < 8; i++) twins.report('d1', part(`p${i}`));
     expect(() => twins.report('d1', part('p8'))).toThrow('more than 32768 bytes');
     expect(reported().p8).toBeUndefined();
+  });
+  test.each([
+    ['8 bytes for a number', [['a', '1']], 9],
+    ['4 bytes for true', [['a', 'true']], 5],
+    ['the bytes of texts, without control characters', [['a', '"ä\\u0000\\u009f€"']], 6],
+    ['what is in lists and objects', [['a', '[1, {"b": "cd"}, null]']], 12],
+  ])('counts %s', (_, pairs, bytes) => {
+    const patch = (name: string, fill: number) => `{"${name}": "${'x'.repeat(fill)}"}`;
+    const size = 32_768 - bytes;
+    twins.report('d1', json(`{${pairs.map(([name, value]) => `"${name}": ${value}`).join(',')}}`));
+    for (let left = size, i = 0; left > 0; i += 1, left -= 4002) {
+      const name = `p${i}`;
+      const fill = Math.min(4000, left - 2);
+      twins.report('d1', json(patch(name, fill)));
+    }
+    expect(() => twins.report('d1', { y: '' })).toThrow('more than 32768 bytes');
+  });
+  test('keeps numbers as they are written, doubles and the greatest integers', () => {
+    const written = '{"a":1.0,"b":[1e3,-0.0,{"c":4503599627370495}],"d":-4503599627370496,"e":0.1,"f":"1.0"}';
+    twins.report('d1', json(written));
+    const { $metadata: _, $version: __, ...values } = twins.get('d1').reported;
+    expect(writeJson(values)).toBe(written);
   });
   test('may have names with a dollar sign on top, which are ignored', () => {
     twins.report('d1', { $version: 99, a: 1 });

@@ -39,6 +39,7 @@ const end = (socket: ReturnType<typeof raw>): Promise<void> =>
 
 describe.concurrent('a client is disconnected', () => {
   test('that says nothing to a TLS port', () => end(raw(hub.ports.amqps)));
+  test('that says nothing to the port of AMQP without TLS', () => end(raw(hub.ports.amqp)));
 
   test('that sends half a ClientHello, and goes on byte by byte', async () => {
     const hello = await helloOf();

@@ -148,7 +148,10 @@ export function createAmqpServer(
       connection.on('receiver_open', ({ receiver }: EventContext) => {
         if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
       });
+      const silence = setTimeout(() => socket.destroy(), idle.beginning);
+      socket.once('data', () => clearTimeout(silence));
       socket.on('close', () => {
+        clearTimeout(silence);
         open.delete(hubConnection);
         claims.end();
         unused.end();

@@ -1,4 +1,5 @@
 import rhea, { type Sender } from 'rhea';
+import { codes, headOf } from '../events/amqpSections.ts';
 import type { DeliveryCounters } from '../events/deliveryCounters.ts';
 import type { Numbering } from '../events/numbering.ts';
 import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
@@ -9,8 +10,9 @@ import type { Link } from '../network/connections.ts';
 import type { Ways } from '../otherwise/ways.ts';
 import { beforeOldest, beyondEnd, claimRequired, noSuchPartition } from './conditions.ts';
 import { parseFilter } from './filter.ts';
+import { creditOf } from './link/credit.ts';
 import { sendUnsettled } from './link/links.ts';
-import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './link/peer.ts';
+import { type Node, notFound, type Peer, refuse } from './link/peer.ts';
 import type { Owners } from './owners.ts';
 
 const { wrap_long, wrap_timestamp } = rhea.types;
@@ -89,7 +91,7 @@ export function consumerNode(options: {
   ): (() => void) => {
     const metric = [sender.desired_capabilities].flat().includes(metricName);
     let position = start;
-    let sent = 0; // transfers handed to rhea, which counts only those that have left
+    const credit = creditOf(sender);
     let running = true;
 
     const pump = (): void => {
@@ -102,16 +104,16 @@ export function consumerNode(options: {
       }
       if (!allowed()) return;
       position = Math.max(position, log.first());
-      sent = Math.max(sent, transferCount(sender));
       socket.cork();
       process.nextTick(() => socket.uncork()); // after rhea has written the frames of this turn
       if (peer.unwritten === 0)
         setImmediate(() => {
           peer.unwritten = 0;
         });
-      for (; room > 0 && sent < transferLimit(sender) && sender.sendable(); sent += 1, position += 1) {
+      for (; room > 0 && credit.left() > 0; position += 1) {
         const event = log.at(position);
         if (!event) break;
+        credit.use();
         const { settled } = sender.send(metric ? withMetric(event.bytes, log) : event.bytes, undefined, 0);
         tally.delivered += 1;
         if (settled) tally.settled += 1;
@@ -156,7 +158,7 @@ export function consumerNode(options: {
     };
   };
 
-  // delivery annotations come first in a message, so they can be set before the bytes that are there already
+  // delivery annotations come first in a message, but for its header, so they can be set before the bytes that are there already
   const withMetric = (bytes: Buffer, log: PartitionLog): Buffer => {
     const last = log.last();
     const section = rhea.message.encode({
@@ -168,7 +170,8 @@ export function consumerNode(options: {
       },
       body: noBody,
     });
-    return Buffer.concat([section, bytes]);
+    const header = bytes[2] === codes.header ? (headOf(bytes)?.get(codes.header)?.length ?? 0) : 0;
+    return Buffer.concat([bytes.subarray(0, header), section, bytes.subarray(header)]);
   };
 
   return { serve: open };

@@ -1,15 +1,18 @@
-import rhea, { type EventContext } from 'rhea';
-import { positionAnnotations } from '../events/deviceEvent.ts';
+import type { EventContext } from 'rhea';
+import { codes, type Entry, entriesOf } from '../events/amqpSections.ts';
+import { createAmqpWriter } from '../events/amqpWriter.ts';
+import { positionNames, writePosition } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Right } from '../identity/policies.ts';
 import type { IdleRules } from '../limits/idle.ts';
+import type { EventPosition } from '../values/loggedEvent.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
 import { detachWhenSilent } from './idleLink.ts';
 import { unpack } from './link/batch.ts';
-import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
+import { dispositions, type Incoming, type Node, notFound, refuse } from './link/peer.ts';
 
 const form = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 
@@ -57,15 +60,7 @@ export function producerNode(hub: {
         const take = () => {
           const parcel = unpack(context);
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);
-          for (const event of parcel.messages)
-            log.append((position) => {
-              const given = event.message_annotations;
-              const stamps = keepsStamps ? given : withoutStamps(given);
-              const message_annotations = { ...stamps, ...positionAnnotations(position) };
-              const { sections } = event;
-              if (!sections) return rhea.message.encode({ ...event, message_annotations });
-              return Buffer.concat([rhea.message.encode({ ...event, message_annotations, body: noBody }), sections]);
-            });
+          for (const event of parcel.messages) log.append((position) => placed(event, position, keepsStamps));
         };
         const arrival = { kind: 'events', deviceId: undefined, connection, link } as const;
         answer(faults, arrival, take, dispositions(context.delivery));
@@ -74,8 +69,22 @@ export function producerNode(hub: {
   };
 }
 
-const noBody = { collect_sections: () => undefined };
+const writer = createAmqpWriter();
 
-function withoutStamps(annotations: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith('iothub-')));
+/** An event with its position in its partition: all that its sender wrote for receivers stays as it is, stamps perhaps. */
+function placed({ encoded: { head, rest } }: Incoming, position: EventPosition, keepsStamps: boolean): Buffer {
+  const write = (section: Buffer | undefined) => section && writer.encoded(section);
+  const isKept = ({ key = '' }: Entry) =>
+    !positionNames.some((name) => name === key) && (keepsStamps || !key.startsWith('iothub-'));
+  const given = head.get(codes.messageAnnotations);
+  const kept = given ? entriesOf(given).filter(isKept) : [];
+  write(head.get(codes.header));
+  writer.section(codes.messageAnnotations);
+  writer.compound('map', 2 * (kept.length + positionNames.length), () => {
+    for (const { bytes } of kept) writer.encoded(bytes);
+    writePosition(writer, position);
+  });
+  for (const code of [codes.properties, codes.applicationProperties]) write(head.get(code));
+  writer.encoded(rest);
+  return writer.take();
 }

@@ -56,11 +56,16 @@ export interface Devicebound {
    */
   enqueue(deviceId: string, message: Message, policy: string): void;
   /**
-   * The device listens: it gets everything pending, in order, then each message as it comes, as far as it has room. The
-   * answer ends that; what was delivered and not settled is pending again. One listener a device: a second one replaces
-   * the first.
+   * The device listens: it gets everything pending, in order, then each message as it comes, as far as it has room. What its
+   * protocol cannot say, by `takes`, it does not get, and it waits until it expires. The answer ends that; what was delivered
+   * and not settled is pending again. One listener a device: a second one replaces the first.
    */
-  listen(deviceId: string, deliver: (delivery: Delivery) => void, hasRoom?: () => boolean): () => void;
+  listen(
+    deviceId: string,
+    deliver: (delivery: Delivery) => void,
+    hasRoom?: () => boolean,
+    takes?: (message: Message) => boolean,
+  ): () => void;
   /** Deliver what is pending: the device has room again. */
   flush(deviceId: string): void;
   /** Remove all messages not yet settled, delivered ones included. The answer is how many. */
@@ -194,11 +199,12 @@ export function createDevicebound(options: {
       }
     },
 
-    listen(deviceId, deliver, hasRoom = () => true) {
+    listen(deviceId, deliver, hasRoom = () => true, takes = () => true) {
       const own = queueOf(deviceId);
       own.stop?.();
       const stop = own.queue.open({
         hasRoom,
+        takes: ({ message }) => takes(message),
         receive({ item: { message, enqueuedTime }, deliveryCount, isRedelivered: again, settle }) {
           deliver({
             message,

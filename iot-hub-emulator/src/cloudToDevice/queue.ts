@@ -28,6 +28,8 @@ export type QueueOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable
 export interface QueueReceiver<T> {
   receive(locked: LockedItem<T>): void;
   hasRoom?(): boolean;
+  /** Whether its protocol can say this message; absent: any. Another receiver may get it. */
+  takes?(item: T): boolean;
 }
 
 /** The deliveries that a message had while it was in the queue. */
@@ -110,8 +112,9 @@ export function createLockedQueue<T>(options: {
     }
   };
 
-  const nextReceiver = (): QueueReceiver<T> | undefined => {
-    const at = receivers.findIndex(({ hasRoom }) => hasRoom?.() ?? true);
+  const hasRoom = (receiver: QueueReceiver<T>): boolean => receiver.hasRoom?.() ?? true;
+  const nextReceiver = (item: T): QueueReceiver<T> | undefined => {
+    const at = receivers.findIndex((receiver) => hasRoom(receiver) && (receiver.takes?.(item) ?? true));
     const [receiver] = at < 0 ? [] : receivers.splice(at, 1);
     if (receiver) receivers.push(receiver);
     return receiver;
@@ -147,9 +150,9 @@ export function createLockedQueue<T>(options: {
     removeExpired();
     for (const entry of [...entries]) {
       if (entry.lock || !entries.includes(entry)) continue;
-      const receiver = nextReceiver();
-      if (!receiver) break;
-      deliver(entry, receiver);
+      const receiver = nextReceiver(entry.item);
+      if (receiver) deliver(entry, receiver);
+      else if (!receivers.some(hasRoom)) break;
     }
     schedule();
   };

@@ -1,5 +1,3 @@
-import rhea from 'rhea';
-
 /**
  * Writes AMQP 1.0 values into one buffer that is used again and again. rhea can write everything, but it makes objects of
  * each value first; this is for what is written by the million.
@@ -17,8 +15,6 @@ export interface AmqpWriter {
   /** Milliseconds since 1970. */
   timestamp(value: number): void;
   nothing(): void;
-  /** A value of any type, as rhea would write it. */
-  any(value: unknown): void;
   /** Values that were written before. */
   encoded(bytes: Buffer): void;
   /** All that was written since the last time; the bytes hold until the next value is written. */
@@ -96,11 +92,6 @@ export function createAmqpWriter(): AmqpWriter {
     long: (value) => wide(code.long, value),
     timestamp: (value) => wide(code.timestamp, value),
     nothing: () => byte(code.null),
-    any(value) {
-      const writer = new types.Writer();
-      writer.write(types.wrap(value));
-      encoded(writer.toBuffer());
-    },
     encoded,
     take() {
       const written = buffer.subarray(0, end);
@@ -110,8 +101,13 @@ export function createAmqpWriter(): AmqpWriter {
   };
 }
 
-// parts of rhea that its typings leave out
-const types = rhea.types as unknown as {
-  wrap(value: unknown): unknown;
-  Writer: new () => { write(value: unknown): void; toBuffer(): Buffer };
-};
+const own = createAmqpWriter();
+
+/** A section that is a map of these entries, each of which has its key and its value. */
+export function writeSection(sectionCode: number, entries: readonly Buffer[]): Buffer {
+  own.section(sectionCode);
+  own.compound('map', 2 * entries.length, () => {
+    for (const entry of entries) own.encoded(entry);
+  });
+  return Buffer.from(own.take());
+}

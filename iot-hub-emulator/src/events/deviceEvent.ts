@@ -2,11 +2,11 @@ import rhea from 'rhea';
 import type { DeviceLogin } from '../identity/access.ts';
 import type { EventPosition } from '../values/loggedEvent.ts';
 import type { DeviceMessage, SystemProperties } from '../values/message.ts';
-import { createAmqpWriter } from './amqpWriter.ts';
+import { codes } from './amqpSections.ts';
+import { type AmqpWriter, createAmqpWriter } from './amqpWriter.ts';
 
 const { wrap_long, wrap_timestamp } = rhea.types;
 
-const sections = { messageAnnotations: 0x72, properties: 0x73, applicationProperties: 0x74, data: 0x75 };
 const writer = createAmqpWriter();
 
 /**
@@ -16,47 +16,43 @@ const writer = createAmqpWriter();
  */
 export function encodeDeviceEvent(
   login: DeviceLogin,
-  { system, properties, body, isEncoded }: DeviceMessage,
+  { system, properties, encodedProperties, body, isEncoded }: DeviceMessage,
   position: EventPosition,
 ): Buffer {
   const { count, bytes } = stampsOf(login);
   const own = ownAnnotations.filter(([key]) => system[key] !== undefined);
-  writer.section(sections.messageAnnotations);
+  writer.section(codes.messageAnnotations);
   writer.compound('map', 2 * (count + 4 + own.length), () => {
     writer.encoded(bytes);
     writer.symbol('iothub-enqueuedtime');
     writer.timestamp(hubEnqueuedTime(position));
-    writer.symbol('x-opt-sequence-number');
-    writer.long(position.sequenceNumber);
-    writer.symbol('x-opt-offset');
-    writer.string(String(position.offset));
-    writer.symbol('x-opt-enqueued-time');
-    writer.timestamp(position.enqueuedTime);
+    writePosition(writer, position);
     for (const [key, name] of own) pair(name, system[key] ?? '');
   });
 
   const last = standardProperties.findLastIndex((property) => property && system[property.key] !== undefined);
   if (last >= 0) {
-    writer.section(sections.properties);
+    writer.section(codes.properties);
     writer.compound('list', last + 1, () => {
       for (const property of standardProperties.slice(0, last + 1)) writeProperty(property, system);
     });
   }
 
-  const names = Object.keys(properties);
-  writer.section(sections.applicationProperties);
-  writer.compound('map', 2 * names.length, () => {
-    for (const name of names) {
-      writer.string(name);
-      const value = properties[name];
-      if (typeof value === 'string') writer.string(value);
-      else writer.any(value);
-    }
-  });
+  if (encodedProperties) writer.encoded(encodedProperties);
+  else {
+    const pairs = Object.entries(properties);
+    writer.section(codes.applicationProperties);
+    writer.compound('map', 2 * pairs.length, () => {
+      for (const [name, value] of pairs) {
+        writer.string(name);
+        writer.string(String(value));
+      }
+    });
+  }
 
   if (isEncoded) writer.encoded(body);
   else {
-    writer.section(sections.data);
+    writer.section(codes.data);
     writer.binary(body);
   }
   return writer.take();
@@ -70,7 +66,20 @@ export function hubEnqueuedTime({ sequenceNumber, enqueuedTime }: EventPosition)
   return enqueuedTime + 11 - ((sequenceNumber * 127) % 339);
 }
 
-/** The annotations that tell a receiver where an event stands in its partition. */
+/** Write the annotations that tell a receiver where an event stands in its partition. */
+export function writePosition(into: AmqpWriter, { sequenceNumber, offset, enqueuedTime }: EventPosition): void {
+  into.symbol('x-opt-sequence-number');
+  into.long(sequenceNumber);
+  into.symbol('x-opt-offset');
+  into.string(String(offset));
+  into.symbol('x-opt-enqueued-time');
+  into.timestamp(enqueuedTime);
+}
+
+/** The names of these annotations. */
+export const positionNames = ['x-opt-sequence-number', 'x-opt-offset', 'x-opt-enqueued-time'] as const;
+
+/** The same for a library. */
 export function positionAnnotations(position: EventPosition): Record<string, unknown> {
   return {
     'x-opt-sequence-number': wrap_long(position.sequenceNumber),

@@ -1,10 +1,10 @@
 import rhea from 'rhea';
 import type { Ways } from '../otherwise/ways.ts';
-import type { DeviceMessage } from '../values/message.ts';
+import { codes, headOf } from './amqpSections.ts';
 import type { Numbering } from './numbering.ts';
 
-/** Another form of the same event, of which the body stays. */
-export type EventForm = (encoded: Buffer, message: DeviceMessage, deviceId: string, offset: number) => Buffer;
+/** Another form of the same event, of which application properties and body stay. */
+export type EventForm = (encoded: Buffer, deviceId: string, offset: number) => Buffer;
 
 const reshaping = [
   'events.hub-time',
@@ -29,14 +29,11 @@ export function createEventForm(ways: Ways, numbering: Numbering): EventForm | u
       ? rhea.types.wrap_uuid(rhea.string_to_uuid(id) as never)
       : id;
 
-  return (encoded, { body, isEncoded }, deviceId, offset) => {
-    const bodyBytes = isEncoded ? body.length : body.length + (body.length < 256 ? 5 : 8);
-    const headBytes = encoded.length - bodyBytes;
-    const {
-      body: _,
-      message_annotations: annotations = {},
-      ...head
-    } = rhea.message.decode(Buffer.from(encoded.subarray(0, headBytes)));
+  return (encoded, deviceId, offset) => {
+    const sections = headOf(encoded);
+    const changing = [codes.messageAnnotations, codes.properties].map((code) => sections?.get(code) ?? noSection);
+    const own = Buffer.concat(changing);
+    const { body: _, message_annotations: annotations = {}, ...head } = rhea.message.decode(own);
     if (ways.has('events.hub-time')) delete annotations['iothub-enqueuedtime'];
     if (ways.has('events.routed-stamps')) for (const name of stamps) delete annotations[name];
     const message_annotations = {
@@ -46,10 +43,11 @@ export function createEventForm(ways: Ways, numbering: Numbering): EventForm | u
     };
     const ids = { message_id: idOf(head.message_id), correlation_id: idOf(head.correlation_id) };
     const section = rhea.message.encode({ ...head, ...ids, message_annotations, body: noBody } as never);
-    return Buffer.concat([section, encoded.subarray(headBytes)]);
+    return Buffer.concat([section, encoded.subarray(own.length)]);
   };
 }
 
+const noSection = Buffer.alloc(0);
 const noBody = { collect_sections: () => undefined };
 
 /** The annotations with the types that decoding has taken from them. */

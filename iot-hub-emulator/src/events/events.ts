@@ -56,7 +56,7 @@ export function createEvents(options: {
       const event = partition.append((position) => {
         const said = { ...position, sequenceNumber: numbering.sequenceNumber(position.sequenceNumber) };
         const encoded = encodeDeviceEvent(login, message, said);
-        return form ? form(encoded, message, deviceId, position.offset) : encoded;
+        return form ? form(encoded, deviceId, position.offset) : encoded;
       });
       // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
       const body = event.bytes.subarray(event.bytes.length - message.body.length);

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { nameOf, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
-import { isObject, type Json, parseJson } from '../values/json.ts';
+import { isObject, type Json, parseJson, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { createConnectWaiters } from './connectWaiters.ts';
 
@@ -42,11 +43,14 @@ export interface Methods {
   /** The device listens to method calls until the answer is called. One listener each: a second one replaces the first. */
   listen(clientId: string, listener: (request: MethodRequest) => void): () => void;
   /**
-   * The device answers with a status and a text, which ought to be JSON: the caller is refused with
+   * The device answers with a status and a body, which ought to be JSON of at most 128 KB: the caller is refused with
    * `com.microsoft:bad-device-response` if it is not. No effect when the call has ended, or is another device's.
    */
-  answer(clientId: string, requestId: string, status: number, text: string): void;
+  answer(clientId: string, requestId: string, status: number, body: Buffer | string | undefined): void;
 }
+
+/** Of a call as of its answer, in bytes. */
+export const maxPayload = 128 * 1024;
 
 type Listener = (request: MethodRequest) => void;
 
@@ -54,7 +58,7 @@ interface PendingCall {
   clientId: string;
   /** The listener that was asked. */
   listener: Listener;
-  answered: (status: number, text: string) => void;
+  answered: (status: number, body: Buffer | undefined) => void;
   /** The device is gone. */
   left: () => void;
 }
@@ -81,10 +85,11 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
       pending.set(requestId, {
         clientId,
         listener,
-        answered(status, text) {
+        answered(status, body) {
           clearTimeout(timer);
           pending.delete(requestId);
-          if (Number.isInteger(status) && (text === '' || isJson(text))) resolve({ status, payload: text || 'null' });
+          if (body && Number.isInteger(status) && isPayload(body))
+            resolve({ status, payload: body.toString('utf8') || 'null' });
           else reject(new Refusal('com.microsoft:bad-device-response', 'The device answered something that is none.'));
         },
         left() {
@@ -93,7 +98,7 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
           reject(new Refusal('com.microsoft:device-not-online', 'Device unavailable.'));
         },
       });
-      listener({ requestId, methodName, payload: JSON.stringify(payload) });
+      listener({ requestId, methodName, payload: writeJson(payload) });
     });
 
   /** Count one more call of this device. Call the answer when it has ended. */
@@ -124,7 +129,7 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
         responseTimeoutInSeconds: call.responseTimeoutMs / 1000,
         connectTimeoutInSeconds: call.connectTimeoutMs / 1000,
       };
-      const entry = { kind: 'method', ...about, methodName, payload: JSON.stringify(payload), ...timeouts } as const;
+      const entry = { kind: 'method', ...about, methodName, payload: writeJson(payload), ...timeouts } as const;
       let end: (() => void) | undefined;
       try {
         end = begin(clientId);
@@ -152,19 +157,20 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
       };
     },
 
-    answer(clientId, requestId, status, text) {
+    answer(clientId, requestId, status, body) {
       const call = pending.get(requestId);
-      if (call?.clientId === clientId) call.answered(status, text);
+      if (call?.clientId === clientId) call.answered(status, typeof body === 'string' ? Buffer.from(body) : body);
     },
   };
 }
 
 const notOnline = () => new Refusal('com.microsoft:device-not-online', 'Timed out waiting for device to connect.');
 
-function isJson(text: string): boolean {
+/** Nothing, or JSON. */
+function isPayload(body: Buffer): boolean {
   try {
-    parseJson(text);
-    return true;
+    if (body.length > 0) parseJson(body.toString('utf8'));
+    return body.length <= maxPayload && isUtf8(body);
   } catch {
     return false;
   }

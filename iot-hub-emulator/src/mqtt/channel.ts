@@ -1,7 +1,7 @@
 import type { IConnectPacket, Packet } from 'mqtt-packet';
 import type { DeviceLogin } from '../identity/access.ts';
 import type { Connection } from '../network/connections.ts';
-import type { MqttHub } from './mqttHub.ts';
+import type { MqttHub, SessionState } from './mqttHub.ts';
 
 /** Something that a device can subscribe to. */
 export interface Channel {
@@ -36,6 +36,7 @@ export interface FeatureContext {
   login: DeviceLogin;
   connection: Connection;
   will: IConnectPacket['will'];
+  session: SessionState;
   send(packet: Packet): void;
 }
 

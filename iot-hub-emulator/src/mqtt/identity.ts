@@ -1,6 +1,7 @@
 import type { IConnectPacket } from 'mqtt-packet';
+import { isApiVersion } from '../values/apiVersion.ts';
 import { Refusal } from '../values/refusal.ts';
-import { eventsTopic } from './topics.ts';
+import { eventsTopic, isEventsTopic } from './topics.ts';
 
 // user name: {host}/{device}[/{module}]/?api-version=…&…   client id: {device}[/{module}]
 const userName = /^[^/]+\/(?<client>[^/]+(\/[^/?]+)?)\/\??(?<query>[^/]*)$/;
@@ -18,7 +19,8 @@ export function readIdentity(packet: IConnectPacket): {
   client: string | undefined;
 } {
   const { client: named, query } = userName.exec(packet.username ?? '')?.groups ?? {};
-  if (named === undefined || !/(^|&)api-version=/.test(query ?? ''))
+  const said = new URLSearchParams(query);
+  if (named === undefined || !isApiVersion(said.get('api-version')))
     throw new Refusal('amqp:unauthorized-access', 'The user name is not {host}/{client id}/?api-version={version}.');
   if (named !== packet.clientId && named.startsWith('registrations/'))
     throw new Refusal('amqp:unauthorized-access', 'This hub does not provision devices.');
@@ -26,9 +28,8 @@ export function readIdentity(packet: IConnectPacket): {
     throw new Refusal('amqp:unauthorized-access', 'The user name and the client id name different devices.');
   const [deviceId = '', moduleId] = named.split('/');
   const { will } = packet;
-  if (will && (will.qos === 2 || !`${will.topic}/`.startsWith(eventsTopic(deviceId, moduleId))))
+  if (will && (will.qos === 2 || !isEventsTopic(will.topic, eventsTopic(deviceId, moduleId))))
     throw new Refusal('amqp:unauthorized-access', 'The will is no message that this device could send.');
-  const said = new URLSearchParams(query);
   const [modelId, client] = ['model-id', 'DeviceClientType'].map((name) => said.get(name) ?? undefined);
   return { deviceId, moduleId, modelId, client };
 }

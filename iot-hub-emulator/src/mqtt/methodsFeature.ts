@@ -19,7 +19,7 @@ export function methodsFeature({ hub, login, send }: FeatureContext): Feature {
     take({ topic, payload, acknowledge }) {
       const { status, request } = response.exec(topic)?.groups ?? {};
       if (status === undefined || request === undefined) return false;
-      hub.methods.answer(clientId, request, Number(status), payload.toString('utf8'));
+      hub.methods.answer(clientId, request, Number(status), payload);
       acknowledge();
       return true;
     },

@@ -11,11 +11,11 @@ export interface MqttServer {
 
 /** An MQTT server. Packets are handled as a hub does, not as a broker: nothing goes from device to device. */
 export function createMqttServer(core: HubCore): MqttServer {
-  const hub: MqttHub = { ...core, subscriptions: new Map() };
+  const hub: MqttHub = { ...core, sessions: new Map() };
   const sockets = new Map<Duplex, MqttConnection>();
 
   core.registry.watch((change, { clientId }) => {
-    if (change === 'deleted') hub.subscriptions.delete(clientId);
+    if (change === 'deleted') hub.sessions.delete(clientId);
   });
 
   return {

@@ -1,32 +1,42 @@
 import type { Delivery } from '../cloudToDevice/deviceQueues.ts';
+import type { Message } from '../values/message.ts';
 import type { Feature, FeatureContext } from './channel.ts';
 import { deviceboundTopic, formatBag } from './topics.ts';
 
 const maxTopicBytes = 65_535;
 
 /** Cloud-to-device messages: with quality 1 a PUBACK completes them. A module has none, but may ask for its inputs. */
-export function queueFeature({ hub, login, send }: FeatureContext): Feature {
+export function queueFeature({ hub, login, session, send }: FeatureContext): Feature {
   const { deviceId, moduleId } = login.identity;
   const prefix = deviceboundTopic(deviceId);
   const unacknowledged = new Map<number, Delivery>();
   let packetId = 0;
 
-  const nextPacketId = (): number => {
+  const packetIdOf = ({ message }: Delivery): number => {
+    const known = session.packetIds.get(message);
+    if (known !== undefined) return known;
     do packetId = (packetId % 65_535) + 1;
     while (unacknowledged.has(packetId));
+    session.packetIds.set(message, packetId);
     return packetId;
   };
 
+  const topicOf = (message: Message): string => prefix + formatBag(message);
+  const unsayable = new WeakSet<Message>();
+  const takes = (message: Message): boolean => {
+    if (!unsayable.has(message) && Buffer.byteLength(topicOf(message)) > maxTopicBytes) unsayable.add(message);
+    return !unsayable.has(message);
+  };
+
   const deliver = (delivery: Delivery, qos: 0 | 1): void => {
-    const topic = prefix + formatBag(delivery.message);
+    const topic = topicOf(delivery.message);
     const { body: payload } = delivery.message;
-    if (Buffer.byteLength(topic) > maxTopicBytes) return; // cannot be said in MQTT; it stays queued until it expires
     if (qos === 0) {
       send({ cmd: 'publish', topic, payload, qos, dup: false, retain: false });
       delivery.complete();
       return;
     }
-    const messageId = nextPacketId();
+    const messageId = packetIdOf(delivery);
     unacknowledged.set(messageId, delivery);
     send({ cmd: 'publish', topic, payload, qos, dup: delivery.isRedelivered, retain: false, messageId });
   };
@@ -37,7 +47,7 @@ export function queueFeature({ hub, login, send }: FeatureContext): Feature {
     channels: [
       {
         topic: `${prefix}#`,
-        open: (qos) => hub.devicebound.listen(deviceId, (delivery) => deliver(delivery, qos())),
+        open: (qos) => hub.devicebound.listen(deviceId, (delivery) => deliver(delivery, qos()), undefined, takes),
       },
     ],
     acknowledge(id) {

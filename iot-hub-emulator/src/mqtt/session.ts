@@ -5,6 +5,7 @@ import { methodsFeature } from './methodsFeature.ts';
 import type { MqttHub } from './mqttHub.ts';
 import { queueFeature } from './queueSubscription.ts';
 import { telemetryFeature } from './telemetryFeature.ts';
+import { wildcard } from './topics.ts';
 import { twinFeature } from './twinFeature.ts';
 
 /** A device broke the rules of the protocol: its connection ends. */
@@ -39,11 +40,12 @@ export function createSession(options: {
 }): Session {
   const { login, clean, hub, send } = options;
   const { clientId } = login.identity;
-  const served = features.map((feature) => feature(options));
+  if (clean) hub.sessions.delete(clientId);
+  const session = hub.sessions.get(clientId) ?? { subscriptions: new Map(), packetIds: new WeakMap() };
+  const { subscriptions: subscribed } = session;
+  const served = features.map((feature) => feature({ ...options, session }));
   const channels = new Map(served.flatMap(({ channels = [] }) => channels.map((channel) => [channel.topic, channel])));
   const open = new Map<string, () => void>();
-  if (clean) hub.subscriptions.delete(clientId);
-  const subscribed = hub.subscriptions.get(clientId) ?? new Map<string, 0 | 1>();
 
   const listen = (topic: string): void => {
     const channel = channels.get(topic);
@@ -61,6 +63,7 @@ export function createSession(options: {
 
   const publish = ({ topic, qos, retain, payload: given, messageId }: IPublishPacket): void => {
     if (qos === 2) throw new ProtocolViolation('quality of service 2 is not served');
+    if (wildcard.test(topic)) throw new ProtocolViolation('it published to a topic with a wildcard');
     const payload = typeof given === 'string' ? Buffer.from(given) : given;
     const acknowledge = () => {
       if (qos === 1 && messageId !== undefined) send({ cmd: 'puback', messageId });
@@ -75,7 +78,7 @@ export function createSession(options: {
     send({ cmd: 'suback', granted, ...(messageId === undefined ? {} : { messageId }) });
     for (const { topic, qos } of wanted.filter(({ topic }) => channels.has(topic))) {
       subscribed.set(topic, qos);
-      if (!clean) hub.subscriptions.set(clientId, subscribed);
+      if (!clean) hub.sessions.set(clientId, session);
       listen(topic);
     }
   };

@@ -1,7 +1,7 @@
 import { answer } from '../faults/answering.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Feature, FeatureContext } from './channel.ts';
-import { eventsTopic, parseBag } from './topics.ts';
+import { eventsTopic, isEventsTopic, parseBag } from './topics.ts';
 
 /** Device-to-cloud messages, and the will, which becomes one. */
 export function telemetryFeature({ hub, login, connection, will }: FeatureContext): Feature {
@@ -16,7 +16,7 @@ export function telemetryFeature({ hub, login, connection, will }: FeatureContex
 
   return {
     take({ topic, payload, retain, acknowledge }) {
-      if (!`${topic}/`.startsWith(own)) return false;
+      if (!isEventsTopic(topic, own)) return false;
       const answers = {
         accept: acknowledge,
         reject: (condition: string, description: string) => connection.close({ condition, description }),

@@ -25,6 +25,13 @@ export function eventsTopic(deviceId: string, moduleId: string | undefined): str
     : `devices/${deviceId}/modules/${moduleId}/messages/events/`;
 }
 
+/** What no topic of a message has (MQTT 3.1.1, 3.3.2.1 and 1.5.3). */
+export const wildcard = /[+#\0]/;
+
+/** Whether a topic is one of a device's messages: with one bag, or none, and perhaps a slash at its end. */
+export const isEventsTopic = (topic: string, own: string): boolean =>
+  `${topic}/`.startsWith(own) && !wildcard.test(topic) && !/\/./.test(topic.slice(own.length));
+
 /** The topic under which a device gets its messages, without the bag. */
 export function deviceboundTopic(deviceId: string): string {
   return `devices/${deviceId}/messages/devicebound/`;

@@ -1,4 +1,5 @@
 import { deviceTwin, type TwinAnswer } from '../twins/deviceTwin.ts';
+import { writeJson } from '../values/json.ts';
 import { type Feature, type FeatureContext, publication } from './channel.ts';
 
 // from the device: $iothub/twin/GET/?$rid={request}, $iothub/twin/PATCH/properties/reported/?$rid={request}
@@ -32,12 +33,7 @@ export function twinFeature({ hub, login, send }: FeatureContext): Feature {
         topic: '$iothub/twin/PATCH/properties/desired/#',
         open: () =>
           hub.twins.watch(clientId, (patch) =>
-            send(
-              publication(
-                `$iothub/twin/PATCH/properties/desired/?$version=${patch['$version']}`,
-                JSON.stringify(patch),
-              ),
-            ),
+            send(publication(`$iothub/twin/PATCH/properties/desired/?$version=${patch['$version']}`, writeJson(patch))),
           ),
       },
     ],

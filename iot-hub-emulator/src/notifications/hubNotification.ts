@@ -3,7 +3,7 @@ import rhea from 'rhea';
 import { hubEnqueuedTime, positionAnnotations } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
 import type { Identity } from '../identity/registry.ts';
-import type { JsonObject } from '../values/json.ts';
+import { type JsonObject, writeJson } from '../values/json.ts';
 
 const { wrap_timestamp } = rhea.types;
 
@@ -55,7 +55,7 @@ export function appendNotification(
         'iothub-message-schema': schemas[source],
         operationTimestamp: new Date(at).toISOString().replace('Z', '0000Z'),
       },
-      body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
+      body: rhea.message.data_section(Buffer.from(writeJson(body))),
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { type Json, parseJson, writeJson } from '../values/json.ts';
 import { headerSize, openRecords } from './records.ts';
 
 /** Values by key that outlive the process. What `put` and `delete` have returned for is with the operating system. */
@@ -28,9 +29,11 @@ export function openTable<V>(path: string): Table<V> {
       bytes += size;
     }
   };
-  const file = openRecords(path, (payload) => enter(JSON.parse(payload.toString('utf8')), payload));
+  const file = openRecords(path, (payload) =>
+    enter(parseJson(payload.toString('utf8')) as unknown as Stored<V>, payload),
+  );
   const entries = () => [...values].map(([key, { value }]): [string, V] => [key, value]);
-  const encode = (record: Stored<V>): Buffer => Buffer.from(JSON.stringify(record));
+  const encode = (record: Stored<V>): Buffer => Buffer.from(writeJson(record as Json));
 
   const compact = (): void => {
     if (file.size() > 2 * bytes + slack) file.replace(entries().map((entry) => [encode(entry)]));

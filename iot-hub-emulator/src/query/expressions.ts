@@ -1,7 +1,7 @@
-import type { Json } from '../values/json.ts';
+import { type Json, numeric } from '../values/json.ts';
 import type { Cursor } from './cursor.ts';
 import { comparisons, isAmong, negate, type Operator, products, sums } from './operators.ts';
-import { readPath, type Twin, type Value, valueAt } from './paths.ts';
+import { type Path, readPath, type Twin, type Value, valueAt } from './paths.ts';
 import { refused, type Token, unexpected } from './tokenizer.ts';
 
 /** What a part of a condition is for a twin. */
@@ -13,7 +13,8 @@ export type Expression = (twin: Twin) => Value;
 // comparison = sum [("=" / "!=" / "<>" / "<" / "<=" / ">" / ">=") sum / ("IN" / "NIN") list]
 // sum        = product *(("+" / "-") product)
 // product    = term *(("*" / "/" / "%") term)
-// term       = "-" term / "(" condition ")" / "IS_DEFINED" "(" path ")" / constant / path
+// term       = "-" term / "(" condition ")" / call / constant / path
+// call       = "IS_DEFINED" "(" path ")" / ("STARTSWITH" / "ENDSWITH") "(" sum "," sum ")"
 // list       = "[" constant *("," constant) "]"
 
 const isTrue = (value: Value): boolean => value === true;
@@ -97,15 +98,41 @@ function readTerm(cursor: Cursor): Expression {
   const constant = readConstant(cursor);
   if (constant) return () => constant.value;
   const path = readPath(cursor);
-  if (!cursor.sees('(')) return (twin) => valueAt(path, twin);
-  if (path.names.join('.').toUpperCase() !== 'IS_DEFINED')
+  return cursor.sees('(') ? readCall(path, cursor) : (twin) => numeric(valueAt(path, twin));
+}
+
+/** What a function that compares two texts makes of them. */
+const comparing: Readonly<Record<string, (text: string, part: string) => boolean>> = {
+  STARTSWITH: (text, part) => text.startsWith(part),
+  ENDSWITH: (text, part) => text.endsWith(part),
+};
+
+function readCall({ names, position }: Path, cursor: Cursor): Expression {
+  const name = names.join('.').toUpperCase();
+  const compare = Object.hasOwn(comparing, name) ? comparing[name] : undefined;
+  if (!compare && name !== 'IS_DEFINED')
     throw refused(
-      `The query calls ${JSON.stringify(path.names.join('.').slice(0, 40))} at character ${path.position}; queries about twins have the function IS_DEFINED only.`,
+      `The query calls ${JSON.stringify(names.join('.').slice(0, 40))} at character ${position}; queries about twins have the functions IS_DEFINED, STARTSWITH and ENDSWITH only.`,
     );
   cursor.need('(');
-  const asked = readPath(cursor);
+  const call = compare ? readComparing(compare, cursor) : readDefined(cursor);
   cursor.need(')');
-  return (twin) => valueAt(asked, twin) !== undefined;
+  return call;
+}
+
+function readDefined(cursor: Cursor): Expression {
+  const path = readPath(cursor);
+  return (twin) => valueAt(path, twin) !== undefined;
+}
+
+function readComparing(compare: (text: string, part: string) => boolean, cursor: Cursor): Expression {
+  const text = cursor.nested(() => readSum(cursor));
+  cursor.need(',');
+  const part = cursor.nested(() => readSum(cursor));
+  return (twin) => {
+    const [left, right] = [text(twin), part(twin)];
+    return typeof left === 'string' && typeof right === 'string' ? compare(left, right) : undefined;
+  };
 }
 
 const words: Readonly<Record<string, Value>> = { TRUE: true, FALSE: false, NULL: null, UNDEFINED: undefined };

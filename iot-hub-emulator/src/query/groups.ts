@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../values/json.ts';
+import { type Json, type JsonObject, numeric } from '../values/json.ts';
 import type { Aggregate, Column, TwinQuery } from './parse.ts';
 import { type Twin, type Value, valueAt } from './paths.ts';
 
@@ -48,7 +48,8 @@ const emptyTally = (): Tally => ({
   ...{ least: Number.POSITIVE_INFINITY, greatest: Number.NEGATIVE_INFINITY },
 });
 
-function count(tally: Tally, value: Value): void {
+function count(tally: Tally, found: Value): void {
+  const value = numeric(found);
   tally.rows += 1;
   if (typeof value !== 'number') return;
   tally.numbers += 1;

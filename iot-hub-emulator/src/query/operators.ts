@@ -55,13 +55,3 @@ export const negate = (value: Value): Value => (typeof value === 'number' ? -val
 /** Whether a value is one of a list: undefined for objects, lists and what is not there. */
 export const isAmong = (value: Value, list: readonly Json[]): boolean | undefined =>
   isPrimitive(value) ? list.includes(value) : undefined;
-
-/** For sorting: what is not there, null, false, true, numbers, texts, then lists and objects, which count as equal. */
-export function compareInOrder(left: Value, right: Value): number {
-  const [a, b] = [rankOf(left), rankOf(right)];
-  if (a !== b) return a - b;
-  return isPrimitive(left) && isPrimitive(right) ? signOf(left as string, right as string) : 0;
-}
-
-const ranks = ['undefined', 'null', 'boolean', 'number', 'string', 'object'];
-const rankOf = (value: Value): number => ranks.indexOf(value === null ? 'null' : typeof value);

@@ -24,11 +24,10 @@ export interface TwinQuery {
   from: 'devices' | 'devices.modules';
   where: Expression | undefined;
   groupBy: readonly Path[];
-  orderBy: readonly { path: Path; descending: boolean }[];
 }
 
 // SELECT [TOP n] ("*" / column *("," column)) FROM devices[.modules]
-//   [WHERE condition] [GROUP BY path *("," path)] [ORDER BY path [ASC / DESC] *("," …)] [";"]
+//   [WHERE condition] [GROUP BY path *("," path)] [";"]
 // column = path ["AS" name] / "COUNT" "(" ")" "AS" name / ("AVG" / "SUM" / "MIN" / "MAX") "(" path ")" "AS" name
 
 /**
@@ -44,14 +43,12 @@ export function parseQuery(query: string): TwinQuery {
   cursor.need('FROM');
   const from = readFrom(cursor);
   const where = cursor.take('WHERE') && readCondition(cursor);
-  const groupBy = takeBy(cursor, 'GROUP') ? readListOf(cursor, readPath) : [];
+  const groupBy = takeGroupBy(cursor) ? readListOf(cursor, readPath) : [];
   const isGrouped = groupBy.length > 0 || columns.some(({ aggregate }) => aggregate !== undefined);
-  if (isGrouped && cursor.sees('ORDER')) throw unexpected(cursor.next(), 'the end of a query that groups');
-  const orderBy = takeBy(cursor, 'ORDER') ? readListOf(cursor, readOrder) : [];
   cursor.take(';');
   cursor.needKind('end', 'the end');
   checkColumns(columns, isGrouped, groupBy, isWhole);
-  return { select: isWhole ? undefined : columns, top, from, where, groupBy, orderBy };
+  return { select: isWhole ? undefined : columns, top, from, where, groupBy };
 }
 
 function readFrom(cursor: Cursor): TwinQuery['from'] {
@@ -69,8 +66,8 @@ function readListOf<T>(cursor: Cursor, read: (cursor: Cursor) => T): readonly T[
   return list;
 }
 
-function takeBy(cursor: Cursor, word: 'GROUP' | 'ORDER'): boolean {
-  if (!cursor.take(word)) return false;
+function takeGroupBy(cursor: Cursor): boolean {
+  if (!cursor.take('GROUP')) return false;
   cursor.need('BY');
   return true;
 }
@@ -102,12 +99,6 @@ function aggregateOf({ names, position }: Path): Aggregate {
   throw refused(
     `The query selects the function ${JSON.stringify(name.slice(0, 40))} at character ${position}; it may be ${aggregates.join(', ')}.`,
   );
-}
-
-function readOrder(cursor: Cursor): TwinQuery['orderBy'][number] {
-  const path = readPath(cursor);
-  const word = cursor.take('ASC', 'DESC');
-  return { path, descending: word?.source.toUpperCase() === 'DESC' };
 }
 
 const placeOf = ({ names }: Path): string => JSON.stringify(names);

@@ -1,13 +1,12 @@
 import type { JsonObject } from '../values/json.ts';
 import { createGroups } from './groups.ts';
-import { compareInOrder } from './operators.ts';
 import { type Page, type PageRange, pageOf } from './page.ts';
 import type { TwinQuery } from './parse.ts';
-import { type Twin, type Value, valueAt } from './paths.ts';
+import { type Twin, valueAt } from './paths.ts';
 
 /**
- * A page of the rows that a query selects of `all`, in their order. Without ORDER BY, TOP and groups, it looks at no more
- * of them than the page needs, and the continuation is the number of the next one that fits; it keeps no twin but those of the page.
+ * A page of the rows that a query selects of `all`, in their order. Without TOP and groups, it looks at no more of them
+ * than the page needs, and the continuation is the number of the next one that fits; it keeps no twin but those of the page.
  */
 export function selectPage<T>(
   query: TwinQuery,
@@ -15,7 +14,7 @@ export function selectPage<T>(
   twinOf: (one: T) => JsonObject,
   range: PageRange,
 ): Page<JsonObject> {
-  const { select, top, where, groupBy, orderBy } = query;
+  const { select, top, where, groupBy } = query;
   const open = (one: T): Twin => once(() => twinOf(one));
   const fits = (twin: Twin): boolean => where === undefined || where(twin) === true;
 
@@ -27,22 +26,15 @@ export function selectPage<T>(
     }
     return pageOf(groups.rows().slice(0, top), range);
   }
-  if (orderBy.length === 0 && top === undefined) return scan(all, open, fits, (twin) => rowOf(query, twin), range);
+  if (top === undefined) return scan(all, open, fits, (twin) => rowOf(query, twin), range);
 
-  const found: { one: T; keys: readonly Value[] }[] = [];
+  const found: T[] = [];
   for (const one of all) {
-    const twin = open(one);
-    if (fits(twin)) found.push({ one, keys: orderBy.map(({ path }) => valueAt(path, twin)) });
+    if (found.length === top) break;
+    if (fits(open(one))) found.push(one);
   }
-  found.sort(({ keys: a }, { keys: b }) => {
-    for (const [i, { descending }] of orderBy.entries()) {
-      const sign = compareInOrder(a[i], b[i]);
-      if (sign !== 0) return descending ? -sign : sign;
-    }
-    return 0;
-  });
-  const { items, continuation } = pageOf(found.slice(0, top), range);
-  return { items: items.map(({ one }) => rowOf(query, open(one))), continuation };
+  const { items, continuation } = pageOf(found, range);
+  return { items: items.map((one) => rowOf(query, open(one))), continuation };
 }
 
 function scan<T>(

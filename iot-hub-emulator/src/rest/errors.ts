@@ -6,6 +6,7 @@ const known: Readonly<Record<string, readonly [number, string]>> = {
   'amqp:not-found': [404, 'DeviceNotFound'],
   'amqp:unauthorized-access': [401, 'IotHubUnauthorizedAccess'],
   'com.microsoft:argument-error': [400, 'ArgumentInvalid'],
+  'com.microsoft:invalid-protocol-version': [400, 'InvalidProtocolVersion'],
   'com.microsoft:device-already-exists': [409, 'DeviceAlreadyExists'],
   'com.microsoft:precondition-failed': [412, 'PreconditionFailed'],
   'com.microsoft:device-container-throttled': [429, 'ThrottlingException'],

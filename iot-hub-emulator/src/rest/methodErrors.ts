@@ -8,6 +8,7 @@ import type { RestAnswer } from './request.ts';
 const codes: Readonly<Record<string, number>> = {
   'amqp:not-found': 404001,
   'amqp:unauthorized-access': 401002,
+  'com.microsoft:invalid-protocol-version': 400001,
   'com.microsoft:argument-error': 400004,
   'com.microsoft:device-container-throttled': 429001,
   'com.microsoft:device-not-online': 404103,

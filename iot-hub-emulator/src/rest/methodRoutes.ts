@@ -1,5 +1,6 @@
 import { clientIdOf } from '../identity/registry.ts';
-import type { Json } from '../values/json.ts';
+import { maxPayload } from '../methods/methods.ts';
+import { type Json, numeric, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { refuseMethod } from './methodErrors.ts';
 import { answerAsFaulted } from './methodFault.ts';
@@ -7,7 +8,6 @@ import { objectIn, type RestRequest, type Route } from './request.ts';
 
 // IoT Hub: up to 128 printable ASCII characters without those that separate things in MQTT topics and HTTP headers
 const validName = /^[!#%&'*+\-.0-9A-Z^_`a-z|~]{1,128}$/;
-const maxPayload = 128 * 1024;
 const meter = 4096;
 const responseSeconds = { least: 5, most: 300, usual: 30 };
 const connectSeconds = { least: 0, most: 300, usual: 0 };
@@ -17,7 +17,7 @@ const invoke = async (request: RestRequest) => {
   const { methodName, payload = null, responseTimeoutInSeconds, connectTimeoutInSeconds } = objectIn(request);
   if (typeof methodName !== 'string' || !validName.test(methodName))
     throw new Refusal('com.microsoft:argument-error', 'A method name has 1 to 128 characters that are allowed in one.');
-  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  const bytes = Buffer.byteLength(writeJson(payload));
   if (bytes > maxPayload) throw new Refusal('com.microsoft:payload-too-large', 'The payload has more than 128 KB.');
   const responseTimeoutMs = milliseconds('responseTimeoutInSeconds', responseTimeoutInSeconds, responseSeconds);
   const connectTimeoutMs = milliseconds('connectTimeoutInSeconds', connectTimeoutInSeconds, connectSeconds);
@@ -49,7 +49,7 @@ export const methodRoutes: readonly Route[] = [
 ];
 
 function milliseconds(name: string, seconds: Json | undefined, { least, most, usual }: typeof responseSeconds): number {
-  const value = seconds ?? usual;
+  const value = numeric(seconds ?? usual);
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
     throw new Refusal('com.microsoft:argument-error', `${name} must be within [${least}; ${most}].`);
   return value * 1000;

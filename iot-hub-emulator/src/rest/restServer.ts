@@ -4,7 +4,8 @@ import type { HubCore } from '../core/core.ts';
 import { readBody } from '../http/body.ts';
 import { type Answer, createHttpServer, type Unanswered } from '../http/httpServer.ts';
 import { createRouter, splitUrl } from '../http/routes.ts';
-import { type Json, parseJson } from '../values/json.ts';
+import { isApiVersion } from '../values/apiVersion.ts';
+import { type Json, parseJson, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
 import { commandRoutes } from './commands.ts';
@@ -54,7 +55,8 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
     const claim = hub.access.claim(headers.authorization ?? '', `localhost${path}`);
     if (!route.rights.some((right) => claim.rights.has(right)))
       throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
-    if (!query.has('api-version')) throw new Refusal('com.microsoft:argument-error', 'There is no api-version.');
+    if (!isApiVersion(query.get('api-version')))
+      throw new Refusal('com.microsoft:invalid-protocol-version', 'The api-version is none that IoT Hub has.');
     if (route.counts) hub.throttle.take(route.counts);
     return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
   } catch (error) {
@@ -79,6 +81,6 @@ function failure(error: unknown): RestAnswer {
 
 /** @throws RangeError when the body, which may be a device's, is nested too deep to be written */
 function written({ status, body, text: given, headers = {} }: RestAnswer): Answer {
-  const text = given ?? (body === undefined ? undefined : JSON.stringify(body));
+  const text = given ?? (body === undefined ? undefined : writeJson(body));
   return text === undefined ? { status, headers } : { status, headers, body: text };
 }

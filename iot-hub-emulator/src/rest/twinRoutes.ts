@@ -3,6 +3,8 @@ import type { Identity } from '../identity/registry.ts';
 import { rangeOf } from '../query/page.ts';
 import { parseQuery, type TwinQuery } from '../query/parse.ts';
 import { selectPage } from '../query/select.ts';
+import { isObject, type JsonObject } from '../values/json.ts';
+import { Refusal } from '../values/refusal.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
 import { twinShape } from './shapes.ts';
 
@@ -14,7 +16,7 @@ const change = (replace: boolean) => (request: RestRequest) => {
   const { hub } = request;
   const identity = identityOf(request);
   checkMatch(request, hub.twins.get(identity.clientId).etag);
-  const { tags, properties } = objectIn(request);
+  const { tags, properties } = patchIn(request);
   hub.twins.change(identity.clientId, { tags, properties }, replace);
   return { status: 200, body: twinShape(hub, identity) };
 };
@@ -41,6 +43,25 @@ const query = (request: RestRequest) => {
 function identitiesIn({ registry }: HubCore, { from }: TwinQuery): Identity[] {
   const devices = registry.list();
   return from === 'devices' ? devices : devices.flatMap(({ deviceId }) => registry.modules(deviceId));
+}
+
+/** Members that a twin has: those that a service does not change are passed over, so that it can send back what it has read. */
+const members = [
+  ...['deviceId', 'moduleId', 'etag', 'deviceEtag', 'version', 'tags', 'properties', 'modelId', 'capabilities'],
+  ...['status', 'statusReason', 'statusUpdateTime', 'connectionState', 'lastActivityTime', 'cloudToDeviceMessageCount'],
+  ...['authenticationType', 'x509Thumbprint', 'configurations', 'deviceScope', 'parentScopes'],
+];
+
+function patchIn(request: RestRequest): JsonObject {
+  const patch = objectIn(request);
+  const properties = isObject(patch['properties']) ? Object.keys(patch['properties']) : [];
+  const unknown = [
+    ...Object.keys(patch).filter((name) => !members.includes(name)),
+    ...properties.filter((name) => name !== 'desired' && name !== 'reported').map((name) => `properties.${name}`),
+  ];
+  if (unknown.length > 0)
+    throw new Refusal('com.microsoft:argument-error', `A twin has no ${unknown.join(', ').slice(0, 100)}.`);
+  return patch;
 }
 
 /** Twins of devices and modules, and queries about them. */

@@ -1,5 +1,5 @@
 import type { Throttle } from '../limits/throttle.ts';
-import { type JsonObject, parseJson } from '../values/json.ts';
+import { type JsonObject, parseJson, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Twins } from './twins.ts';
 
@@ -42,7 +42,7 @@ export function deviceTwin(clientId: string, twins: Twins, throttle: Throttle): 
         throttle.take('twinRead');
         const { desired, reported } = twins.get(clientId);
         const body = { desired: withoutMetadata(desired), reported: withoutMetadata(reported) };
-        return { status: 200, body: JSON.stringify(body) };
+        return { status: 200, body: writeJson(body) };
       }),
     report: (patch) =>
       attempt(() => {

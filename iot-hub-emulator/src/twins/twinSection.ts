@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { ExactNumber, isObject, type Json, type JsonObject, numeric } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 
 /** A section with its version and metadata, as `azure-iothub` shows it. */
@@ -26,7 +26,10 @@ export interface StoredSection {
 }
 
 const maxDepth = 10;
-const maxValueBytes = 4096;
+const maxNameBytes = 1024;
+const maxTextBytes = 4096;
+const integers = { least: -(2 ** 52), most: 2 ** 52 - 1 };
+const counted = { number: 8, boolean: 4 };
 
 /** A section without values; `createdAt` is when its twin was created. */
 export function freshSection(createdAt: string): StoredSection {
@@ -34,8 +37,9 @@ export function freshSection(createdAt: string): StoredSection {
 }
 
 /**
- * A section that begins as `from` and holds `bytes` as JSON at most. `path` is how error messages call it. A name has no dots,
- * dollar signs, spaces or control characters; what begins with a dollar sign on the top level of a patch is passed over.
+ * A section that begins as `from` and holds `bytes` at most, as IoT Hub counts: names and texts in UTF-8 without control
+ * characters, 8 for a number, 4 for true or false. `path` is how error messages call it. A name has no dots, dollar signs, spaces
+ * or control characters; what begins with a dollar sign on the top level of a patch is passed over.
  */
 export function createSection(path: string, bytes: number, from: StoredSection, now: () => number): Section {
   let values = copy(from.values);
@@ -68,10 +72,10 @@ export function createSection(path: string, bytes: number, from: StoredSection, 
     apply(patch, replace = false) {
       if (!isObject(patch)) throw refused(`${path} is an object.`);
       const named = Object.fromEntries(Object.entries(patch).filter(([name]) => !name.startsWith('$')));
-      check(named, path, 1);
+      check(named, path, 0);
       const [nextValues, nextMetadata] = replace ? [emptyObject(), emptyObject()] : [copy(values), copy(metadata)];
       merge(nextValues, nextMetadata, named);
-      if (Buffer.byteLength(JSON.stringify(nextValues)) > bytes) throw refused(`${path} has more than ${bytes} bytes.`);
+      if (sizeOfValue(nextValues) > bytes) throw refused(`${path} has more than ${bytes} bytes.`);
       values = nextValues;
       metadata = nextMetadata;
       version += 1;
@@ -90,16 +94,42 @@ export function createSection(path: string, bytes: number, from: StoredSection, 
   };
 }
 
-function check(value: JsonObject, path: string, depth: number): void {
-  if (depth > maxDepth) throw refused(`${path} is nested more than ${maxDepth} levels deep.`);
-  for (const [name, inner] of Object.entries(value)) {
-    const where = `${path}.${name}`;
-    if (/[.$\s\p{Cc}]/u.test(name) || name === '') throw refused(`${path} has a name that a twin cannot have.`);
-    if (typeof inner === 'string' && Buffer.byteLength(inner) > maxValueBytes)
-      throw refused(`${where} has more than ${maxValueBytes} bytes.`);
-    if (isObject(inner)) check(inner, where, depth + 1);
+function check(value: Json, path: string, depth: number): void {
+  if (typeof value === 'string' && Buffer.byteLength(value) > maxTextBytes)
+    throw refused(`${path} has more than ${maxTextBytes} bytes.`);
+  if (typeof value === 'number' || value instanceof ExactNumber) checkNumber(value, path);
+  else if (typeof value === 'object' && value !== null) {
+    if (depth === maxDepth) throw refused(`${path} is nested more than ${maxDepth} levels deep.`);
+    for (const [name, inner] of Object.entries(value)) {
+      if (!Array.isArray(value)) checkName(name, path);
+      check(inner, `${path}.${name}`, depth + 1);
+    }
   }
 }
+
+function checkName(name: string, path: string): void {
+  if (/[.$\s\p{Cc}]/u.test(name) || name === '') throw refused(`${path} has a name that a twin cannot have.`);
+  if (Buffer.byteLength(name) > maxNameBytes) throw refused(`${path} has a name of more than ${maxNameBytes} bytes.`);
+}
+
+/** What is written with a dot or an exponent is no integer. */
+function checkNumber(value: number | ExactNumber, path: string): void {
+  const text = value instanceof ExactNumber ? value.text : String(value);
+  const near = numeric(value);
+  const isInteger = /^-?\d+$/.test(text);
+  if (!Number.isFinite(near) || (isInteger && (near < integers.least || near > integers.most)))
+    throw refused(`${path} is a number that a twin cannot have: integers are ${integers.least} to ${integers.most}.`);
+}
+
+function sizeOfValue(value: Json): number {
+  if (typeof value === 'string') return sizeOfText(value);
+  if (typeof value === 'number' || value instanceof ExactNumber) return counted.number;
+  if (typeof value === 'boolean') return counted.boolean;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + sizeOfValue(item), 0);
+  return Object.entries(value ?? {}).reduce((sum, [name, item]) => sum + sizeOfText(name) + sizeOfValue(item), 0);
+}
+
+const sizeOfText = (text: string): number => Buffer.byteLength(text.replaceAll(/\p{Cc}/gu, ''));
 
 // names such as __proto__ are names like any other
 function emptyObject(): JsonObject {

@@ -24,6 +24,8 @@ export interface Message {
 export interface DeviceMessage {
   system: SystemProperties;
   properties: Record<string, unknown>;
+  /** The encoded section of these properties, which goes to receivers as it is; absent: they are texts. */
+  encodedProperties?: Buffer | undefined;
   body: Buffer;
   /** `body` has the encoded sections of an AMQP body that is not binary, and goes to receivers as it is. */
   isEncoded?: boolean;

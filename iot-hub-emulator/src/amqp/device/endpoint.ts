@@ -2,6 +2,7 @@ import type { Receiver, Sender } from 'rhea';
 import type { HubCore } from '../../core/core.ts';
 import type { DeviceLogin } from '../../identity/access.ts';
 import type { Link } from '../../network/connections.ts';
+import type { Outlet } from '../link/credit.ts';
 import type { Peer } from '../link/peer.ts';
 
 /** What the links of a device or module on one connection share. */
@@ -9,7 +10,7 @@ export interface DeviceSession {
   login: DeviceLogin;
   links: Set<Link>;
   /** Where answers about the twin go, and changes of it. */
-  twinLink: Sender | undefined;
+  twinLink: Outlet | undefined;
   leave(): void;
 }
 

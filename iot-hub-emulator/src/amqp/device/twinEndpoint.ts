@@ -1,8 +1,10 @@
-import rhea, { type EventContext } from 'rhea';
+import rhea, { type EventContext, type Message } from 'rhea';
 import { deviceTwin, type TwinAnswer } from '../../twins/deviceTwin.ts';
+import { writeJson } from '../../values/json.ts';
 import { Refusal } from '../../values/refusal.ts';
-import { bodyOf, textOf } from '../link/decode.ts';
-import { type Incoming, refuse } from '../link/peer.ts';
+import { createOutlet } from '../link/credit.ts';
+import { bodyIn, textOf } from '../link/decode.ts';
+import { dispositions, type Incoming, refuse } from '../link/peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 // request: annotations operation = GET | PATCH | PUT | DELETE and resource, correlation id
@@ -15,9 +17,10 @@ const noCredit = new Refusal('amqp:resource-limit-exceeded', 'The device gives n
 /** The device's own twin: requests come on one link, answers and changes go on the other. */
 export const twinEndpoint: Endpoint = {
   serve(sender, { link, session }) {
-    session.twinLink = sender;
+    const outlet = createOutlet(sender, link);
+    session.twinLink = outlet;
     link.onEnd(() => {
-      if (session.twinLink === sender) session.twinLink = undefined;
+      if (session.twinLink === outlet) session.twinLink = undefined;
     });
   },
 
@@ -28,7 +31,7 @@ export const twinEndpoint: Endpoint = {
     const watch = (): TwinAnswer => {
       stopWatching ??= hub.twins.watch(clientId, (patch) => {
         const { twinLink } = session;
-        if (twinLink?.sendable()) twinLink.send({ body: section(JSON.stringify(patch)) });
+        if (twinLink?.hasRoom()) twinLink.send({ body: section(writeJson(patch)) });
         else if (twinLink) refuse(link, noCredit);
       });
       return { status: 200, body: '' };
@@ -50,19 +53,19 @@ export const twinEndpoint: Endpoint = {
     receiver.on('message', ({ message, delivery }: EventContext) => {
       const incoming = message as Incoming;
       const { operation, resource } = incoming.message_annotations ?? {};
+      const { twinLink } = session;
+      if (!twinLink) return dispositions(delivery).reject('amqp:not-allowed', 'The device has no link for the answer.');
       delivery?.accept();
-      const { status, body, version } = handle(
-        `${textOf(operation)} ${textOf(resource)}`,
-        bodyOf(incoming).toString('utf8'),
-      );
-      session.twinLink?.send({
+      const asked = `${textOf(operation)} ${textOf(resource)}`;
+      const { status, body, version } = handle(asked, bodyIn(incoming)?.toString('utf8') ?? '');
+      twinLink.send({
         correlation_id: incoming.correlation_id,
         message_annotations: {
           status: rhea.types.wrap_int(status),
           ...(version === undefined ? {} : { version: rhea.types.wrap_long(version) }),
         },
         body: section(body),
-      } as Incoming);
+      } as Message);
     });
   },
 };

@@ -1,4 +1,6 @@
 import rhea from 'rhea';
+import { codes, entriesOf, headOf } from '../../events/amqpSections.ts';
+import { writeSection } from '../../events/amqpWriter.ts';
 import type { DeviceMessage, Message, SystemProperties } from '../../values/message.ts';
 import { Refusal } from '../../values/refusal.ts';
 import { sectionsOf } from './decodable.ts';
@@ -12,10 +14,12 @@ import type { Incoming } from './peer.ts';
 export function decodeMessage(bytes: Buffer = Buffer.alloc(0), most?: number): Incoming {
   const { areDecodable, body } = sectionsOf(bytes, most);
   const whole = areDecodable ? decoded(bytes) : undefined;
-  if (whole && bytesOf(whole)) return whole;
-  const rest = body === undefined ? undefined : (whole ?? decoded(bytes.subarray(0, body)));
-  if (rest === undefined) throw new Refusal('amqp:decode-error', 'The message cannot be decoded.');
-  return Object.assign(rest, { sections: bytes.subarray(body) });
+  const found = whole ?? (body === undefined ? undefined : decoded(bytes.subarray(0, body)));
+  const head = found && headOf(bytes);
+  if (!found || !head) throw new Refusal('amqp:decode-error', 'The message cannot be decoded.');
+  const rest = bytes.subarray(body ?? bytes.length);
+  const encoded = { head, rest };
+  return Object.assign(found, whole && bytesOf(whole) ? { encoded } : { encoded, sections: rest });
 }
 
 /** Undefined when rhea fails. */
@@ -38,7 +42,7 @@ export function fromAmqp(incoming: Incoming): Message {
 const outputName = 'iothub-outputname';
 const annotated = { 'dt-subject': 'subject', 'iothub-interface-id': 'interfaceId' } as const;
 
-/** The same for a message of a device, whose application properties stay what they are, and whose body may be of any kind. */
+/** The same for a message of a device, whose application properties keep their bytes, and whose body may be of any kind. */
 export function fromDevice(incoming: Incoming): DeviceMessage {
   const system = systemOf(incoming);
   for (const [name, property] of Object.entries(annotated)) {
@@ -48,10 +52,19 @@ export function fromDevice(incoming: Incoming): DeviceMessage {
   const { [outputName]: output, ...rest } = incoming.application_properties ?? {};
   if (output !== undefined) system.outputName = textOf(output);
   const properties: Record<string, unknown> = Object.assign(Object.create(null), rest);
+  const section = incoming.encoded?.head.get(codes.applicationProperties);
+  const encodedProperties = section && output !== undefined ? without(outputName, section) : section;
   const { sections } = incoming;
-  if (sections) return { system, properties, body: Buffer.from(sections), isEncoded: true };
-  return { system, properties, body: bodyOf(incoming) };
+  if (sections) return { system, properties, encodedProperties, body: Buffer.from(sections), isEncoded: true };
+  return { system, properties, encodedProperties, body: bodyOf(incoming) };
 }
+
+/** The application properties but one. */
+const without = (name: string, section: Buffer): Buffer =>
+  writeSection(
+    codes.applicationProperties,
+    entriesOf(section).flatMap(({ key, bytes }) => (key === name ? [] : [bytes])),
+  );
 
 /** A property as text. */
 export function textOf(value: unknown): string {
@@ -63,9 +76,15 @@ export function textOf(value: unknown): string {
 
 /** The bytes of a body, always a copy, since what rhea gives is a slice of a receive buffer. */
 export function bodyOf(incoming: Incoming): Buffer {
+  const body = bodyIn(incoming);
+  if (body === undefined) throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
+  return body;
+}
+
+/** The same; undefined when it is neither bytes nor text. */
+export function bodyIn(incoming: Incoming): Buffer | undefined {
   const bytes = incoming.sections ? undefined : bytesOf(incoming);
-  if (bytes === undefined) throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
-  return Buffer.concat(bytes);
+  return bytes && Buffer.concat(bytes);
 }
 
 /** A data section has `content`: one buffer, or several; a value section is the value itself. */

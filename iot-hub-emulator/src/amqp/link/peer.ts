@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
+import type { Head } from '../../events/amqpSections.ts';
 import type { Dispositions } from '../../faults/answering.ts';
 import type { Connection, Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import type { Claims } from './claims.ts';
+import type { Outlet } from './credit.ts';
 import type { IdleConnection } from './idleConnection.ts';
 
 /** One AMQP connection as the nodes see it. */
@@ -13,7 +15,7 @@ export interface Peer {
   claims: Claims;
   idle: IdleConnection;
   /** Links on which answers of the request nodes can go back, by node, link name and target address. */
-  replies: Map<string, Sender>;
+  replies: Map<string, Outlet>;
   /** Bytes of events that rhea got in this turn; it writes them to the socket at the end of it. */
   unwritten: number;
 }
@@ -34,6 +36,8 @@ export type Incoming = AmqpMessage & {
   application_properties?: Record<string, unknown>;
   /** The sections of a body that is neither bytes nor text, as they came. */
   sections?: Buffer;
+  /** The sections as they came: those before the body, and the rest. */
+  encoded: { readonly head: Head; readonly rest: Buffer };
 };
 
 /** Close a link and say why. */
@@ -73,21 +77,4 @@ function writeDispositions({ link: { session } }: Delivery): void {
 /** The refusal of an address where there is nothing, in the words by which the event client knows it. */
 export function notFound(address: string): Refusal {
   return new Refusal('amqp:not-found', `The messaging entity '${address}' could not be found.`);
-}
-
-/** The parts of rhea's sending link that its typings leave out. Both count transfers, as the AMQP specification defines. */
-export interface SenderState {
-  credit: number;
-  delivery_count: number;
-}
-
-/** How many transfers the receiver at the other end has allowed since the link was attached. */
-export function transferLimit(sender: Sender): number {
-  const { credit, delivery_count } = sender as unknown as SenderState;
-  return credit + delivery_count;
-}
-
-/** How many transfers have left, drained credit included. */
-export function transferCount(sender: Sender): number {
-  return (sender as unknown as SenderState).delivery_count;
 }

@@ -1,4 +1,5 @@
 import rhea, { type Message as AmqpMessage, type EventContext } from 'rhea';
+import { createOutlet } from './credit.ts';
 import type { Incoming, Node, Peer } from './peer.ts';
 
 /** An answer: a status as in HTTP, its text, the error condition if it is a failure, and a body. */
@@ -18,9 +19,10 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
   return {
     serve(sender, peer, link) {
       const target = (sender.target as { address?: string } | undefined)?.address;
-      for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, sender);
+      const outlet = createOutlet(sender, link);
+      for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, outlet);
       link.onEnd(() => {
-        for (const [key, reply] of peer.replies) if (reply === sender) peer.replies.delete(key);
+        for (const [key, reply] of peer.replies) if (reply === outlet) peer.replies.delete(key);
       });
     },
 

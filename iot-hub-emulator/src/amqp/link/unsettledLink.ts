@@ -1,7 +1,7 @@
 import rhea, { type Message as AmqpMessage, type EventContext, type Sender } from 'rhea';
 import type { Settlement } from '../../cloudToDevice/queue.ts';
+import { creditOf } from './credit.ts';
 import { sendUnsettled } from './links.ts';
-import { transferCount, transferLimit } from './peer.ts';
 
 const settlements = { accepted: 'complete', rejected: 'reject', released: 'abandon', modified: 'abandon' } as const;
 
@@ -23,7 +23,7 @@ export function deliverUnsettled<T extends { settle(how: Settlement): void }>(
 ): UnsettledLink<T> {
   sendUnsettled(sender);
   const unsettled = new Map<unknown, T>();
-  let sent = 0; // transfers handed to rhea, which counts only those that have left
+  const credit = creditOf(sender);
   for (const [event, how] of Object.entries(settlements))
     sender.on(event, ({ delivery }: EventContext) => {
       unsettled.get(delivery)?.settle(how);
@@ -36,12 +36,9 @@ export function deliverUnsettled<T extends { settle(how: Settlement): void }>(
   });
   return {
     receive(item) {
-      sent += 1;
+      credit.use();
       unsettled.set(sender.send(rhea.message.encode(encode(item)), undefined, 0), item);
     },
-    hasRoom() {
-      sent = Math.max(sent, transferCount(sender));
-      return sent < transferLimit(sender) && sender.sendable();
-    },
+    hasRoom: () => credit.left() > 0,
   };
 }
