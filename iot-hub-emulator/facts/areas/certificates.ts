@@ -55,7 +55,7 @@ export const certificateFacts: readonly Fact[] = [
 export const queryFacts: readonly Fact[] = [
   detail(
     'queries.shape',
-    '`SELECT [TOP n] * or columns FROM devices or devices.modules [WHERE …] [GROUP BY …] [ORDER BY …]`.',
+    '`SELECT [TOP n] * or columns FROM devices or devices.modules [WHERE …] [GROUP BY …]`; there is no `ORDER BY`.',
     language,
     queries,
   ),
@@ -93,9 +93,10 @@ export const queryFacts: readonly Fact[] = [
   ),
   detail('queries.length', 'A query has 8,192 characters at most.', language),
   detail(
-    'queries.order',
-    '`ORDER BY` one or more paths, `ASC` or `DESC`; `ORDER BY` after `GROUP BY` is refused.',
-    inference('no page has it (H22)'),
+    'queries.functions',
+    'Functions are `IS_DEFINED`, and `STARTSWITH` and `ENDSWITH` without the underscore that pages gave them: true or false for two texts, else nothing.',
+    thread('MicrosoftDocs/azure-docs#110329'),
+    thread('MicrosoftDocs/azure-docs#85381', 'also the end'),
   ),
   detail('queries.item-type', '`x-ms-item-type` is `Twin` or `Raw`.', client('`azure-iot-sdk-csharp`')),
 ];

@@ -147,6 +147,54 @@ export const detailFacts: readonly Fact[] = [
     pages.notifications,
     inference('the first'),
   ),
+  detail(
+    'details.property-types',
+    'Application properties that came over AMQP reach readers with their types, byte for byte.',
+    inference('in AMQP nobody on the way changes them'),
+  ),
+  detail(
+    'details.topics',
+    'A topic with `+`, `#` or a zero character, or a slash in its property bag, ends the connection, as will or as message. One slash may end the bag.',
+    pages.mqtt,
+    inference('the slash'),
+  ),
+  detail(
+    'details.packet-ids',
+    'In a session that was kept, a message without PUBACK comes again under the packet id that it had, with DUP.',
+    inference('MQTT 3.1.1, 4.4; nothing published says what IoT Hub does'),
+  ),
+  detail(
+    'details.long-topics',
+    'A message whose properties fit into no topic (65,535 bytes) is not delivered over MQTT. It waits until it expires; the others pass it by.',
+    inference('a guess'),
+  ),
+  detail(
+    'details.api-version',
+    'A request without an `api-version` that the hub has had is 400, `InvalidProtocolVersion`.',
+    thread('Azure/azure-iot-sdk-node#617'),
+    thread('Azure/Industrial-IoT#708'),
+  ),
+  detail(
+    'details.twin-values',
+    'A twin has integers from −2⁵² to 2⁵²−1, texts of 4 KB, names of 1 KB and ten levels; tags have 8 KB, each section of properties 32 KB: names and texts in UTF-8 without control characters, 8 bytes for a number, 4 for true or false.',
+    pages.twins,
+    inference('that lists are levels, too, and what they hold is counted'),
+  ),
+  detail(
+    'details.twin-numbers',
+    'A twin keeps `1.0` as it was written.',
+    inference('other languages tell it from `1`'),
+  ),
+  detail(
+    'details.twin-members',
+    'A patch with a member that no twin has is refused with 400; what only the hub changes is passed over.',
+    inference('a guess'),
+  ),
+  detail(
+    'details.twin-answers',
+    'A request of a twin over AMQP is refused while there is no link for the answer: `amqp:not-allowed`.',
+    inference('a guess'),
+  ),
   detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
   detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
 ];

@@ -144,7 +144,7 @@ export const methodFacts: readonly Fact[] = [
   },
   {
     id: 'methods.codes',
-    says: 'An answer that is not JSON is 502 with 502001, and a call with a wrong key 401 with 401002.',
+    says: 'An answer that is not JSON, in UTF-8 and of 128 KB at most, is 502 with 502001, and a call with a wrong key 401 with 401002.',
     sources: [inference('the statuses are those of “Error codes”, the numbers follow their pattern')],
     check: {
       needs,
