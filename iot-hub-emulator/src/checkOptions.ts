@@ -42,6 +42,9 @@ const options = {
   ownerMaySend: z.boolean().optional(),
   authority: anything,
   routeTo: z.strictObject({ name: text, partitions: partitions.optional() }).optional(),
+  fileStorage: z
+    .strictObject({ connectionString: z.string().min(1), container: text, ca: z.string().optional() })
+    .optional(),
   sources: z.array(z.enum(notificationSources)).optional(),
   otherwise: z.array(z.enum(Object.keys(ways))).optional(),
   rules: z.strictObject(rules).optional(),

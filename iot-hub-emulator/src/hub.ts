@@ -34,6 +34,7 @@ import type { Way } from './otherwise/ways.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/restServer.ts';
 import type { Twins } from './twins/twins.ts';
+import type { FileStorage } from './uploads/storageAccount.ts';
 import { workingDirectory } from './values/workingDirectory.ts';
 
 /** A device that is there from the start: with keys, unless it proves otherwise who it is. */
@@ -71,6 +72,8 @@ export interface HubOptions {
    * endpoint. Only identities of the authority have rights there; it is kept in memory only. Default none.
    */
   routeTo?: { readonly name: string; readonly partitions?: number };
+  /** Where devices upload files; default nowhere. */
+  fileStorage?: FileStorage;
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
   sources?: readonly NotificationSource[];
   /** Facts of IoT Hub that are only believed, and of which this hub has the contrary (H24); default none. */
@@ -164,6 +167,7 @@ async function openHub(
     policies,
     authority: options.authority,
     routeTo: options.routeTo,
+    fileStorage: options.fileStorage,
     strictProperties: options.strictProperties ?? false,
     otherwise,
     rules: rulesOtherwise(options.rules ?? {}, otherwise),
@@ -249,6 +253,7 @@ async function openHub(
     mqtt.close();
     rest.close();
     core.feedback.close();
+    core.uploads?.notifications.close();
     devicebound.close();
     core.throttle.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));

@@ -29,17 +29,19 @@ export interface AzuriteOptions {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** Names of accounts in the place of its own. */
   readonly accounts?: readonly string[];
+  /** It passes over what it does not support, as older clients need it. */
+  readonly loose?: boolean;
   /** Of its environment, besides those of this process. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Starts azurite on a free port. */
 export async function startAzurite(options: AzuriteOptions = {}): Promise<Azurite> {
-  const { onRequest, certificate, accounts, variables } = options;
-  const silence = onRequest ? [] : ['--silent'];
+  const { onRequest, certificate, accounts, variables, loose = false } = options;
+  const modes = [...(onRequest ? [] : ['--silent']), ...(loose ? ['--loose'] : [])];
   const identity = certificate ? ['--oauth', 'basic', '--cert', certificate.cert, '--key', certificate.key] : [];
   const others = accounts && { AZURITE_ACCOUNTS: accounts.map((name) => `${name}:${accountKey}`).join(';') };
-  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...usual, ...identity], {
+  const server = spawn(process.execPath, [program, '--blobPort', '0', ...modes, ...usual, ...identity], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...others, ...variables },
   });

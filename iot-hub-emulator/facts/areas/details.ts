@@ -195,6 +195,21 @@ export const detailFacts: readonly Fact[] = [
     'A request of a twin over AMQP is refused while there is no link for the answer: `amqp:not-allowed`.',
     inference('a guess'),
   ),
+  detail(
+    'details.https-devices',
+    'A device over HTTPS posts a message, or a list of them as `application/vnd.microsoft.iothub.json`, gets one message or 204, and completes, rejects or abandons it by its `ETag`. It is never connected.',
+    client('`azure-iot-device-http`, `http.js`'),
+    inference(
+      'that a list has 500 at most, that a lost lock is 412, `DeviceMessageLockLost`, and that names of properties keep their case',
+    ),
+  ),
+  detail(
+    'details.uploads',
+    'A device asks for a token for one blob (`{device}/{name}`, an hour), uploads it past the hub, and says how that ended; then services are told of the file. A device has ten uploads under way at most: 403.',
+    page('iot-hub/iot-hub-devguide-file-upload'),
+    client('`azure-iot-device`, `file_upload_api.js`'),
+    inference('that of a file which is not there nothing is said'),
+  ),
   detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
   detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
 ];

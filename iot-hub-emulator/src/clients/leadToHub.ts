@@ -16,15 +16,19 @@ export const hubAgent = ({ caFile, ports }: Place): Agent =>
   new Agent({ host: 'localhost', port: ports.https, ca: readFileSync(caFile, 'utf8'), keepAlive: true });
 
 /**
- * Has an official client send to the hub what it otherwise sends to port 443: requests of `Registry` and `Client` of `azure-iothub`, and WebSockets
- * of device and module clients. The answer is the client. Throws `TypeError` for another object.
+ * Has an official client send to the hub what it otherwise sends to port 443: requests of `Registry` and `Client` of `azure-iothub`, and requests
+ * and WebSockets of device and module clients. The answer is the client. Throws `TypeError` for another object.
  */
 export async function leadToHub<C extends object>(hub: Place, client: C): Promise<C> {
   const agent = hubAgent(hub);
   const rest: unknown = Reflect.get(client, '_restApiClient');
   if (isSettable(rest)) rest.setOptions({ http: { agent } });
   else if (isSettable(client))
-    await client.setOptions({ mqtt: { webSocketAgent: agent }, amqp: { webSocketAgent: agent } });
+    await client.setOptions({
+      mqtt: { webSocketAgent: agent },
+      amqp: { webSocketAgent: agent },
+      http: { agent, receivePolicy: { interval: 1 } }, // the policy that the client has: it calls back only if one is set
+    });
   else throw new TypeError('This is no client of azure-iothub or azure-iot-device.');
   return client;
 }

@@ -11,6 +11,7 @@ import type { Feedback, FeedbackStatus } from './feedback.ts';
 import {
   createLockedQueue,
   type DeliveryHistory,
+  type LockedItem,
   type LockedQueue,
   type QueueRules,
   type Settlement,
@@ -42,6 +43,8 @@ export interface Delivery {
   deliveryCount: number;
   /** It was delivered before. */
   isRedelivered: boolean;
+  /** Names this delivery, for `settle` of the queues. */
+  lockToken: string;
   /** Settle it. No effect once the lock is lost. */
   settle(how: Settlement): void;
   /** Settle it as complete: it leaves the queue. */
@@ -68,6 +71,10 @@ export interface Devicebound {
   ): () => void;
   /** Deliver what is pending: the device has room again. */
   flush(deviceId: string): void;
+  /** The device asks for one message, and gets the first that is available and that `takes` lets pass. */
+  take(deviceId: string, takes: (message: Message) => boolean): Delivery | undefined;
+  /** Settle what the device has under this token. False when the lock is lost, or there was none. */
+  settle(deviceId: string, lockToken: string, how: Settlement): boolean;
   /** Remove all messages not yet settled, delivered ones included. The answer is how many. */
   purge(deviceId: string): number;
   /** Lose all messages of all devices, without feedback. */
@@ -205,16 +212,7 @@ export function createDevicebound(options: {
       const stop = own.queue.open({
         hasRoom,
         takes: ({ message }) => takes(message),
-        receive({ item: { message, enqueuedTime }, deliveryCount, isRedelivered: again, settle }) {
-          deliver({
-            message,
-            enqueuedTime,
-            deliveryCount,
-            isRedelivered: again,
-            settle,
-            complete: () => settle('complete'),
-          });
-        },
+        receive: (locked) => deliver(deliveryOf(locked)),
       });
       own.stop = stop;
       return stop;
@@ -233,6 +231,11 @@ export function createDevicebound(options: {
     close() {
       for (const { queue } of queues.values()) queue.close();
     },
+    take(deviceId, takes) {
+      const taken = queues.get(deviceId)?.queue.take(({ message }) => takes(message));
+      return taken && deliveryOf(taken);
+    },
+    settle: (deviceId, lockToken, how) => queues.get(deviceId)?.queue.settle(lockToken, how) ?? false,
     flush: (deviceId) => queues.get(deviceId)?.queue.flush(),
     pending: (deviceId) =>
       queues
@@ -241,6 +244,13 @@ export function createDevicebound(options: {
         .map(({ message }) => message) ?? [],
   };
 }
+
+const deliveryOf = ({ item: { message, enqueuedTime }, ...locked }: LockedItem<QueuedMessage>): Delivery => ({
+  ...locked,
+  message,
+  enqueuedTime,
+  complete: () => locked.settle('complete'),
+});
 
 // iothub-ack = none | positive | negative | full
 function wanted(ack: string | undefined, outcome: C2dOutcome): boolean {

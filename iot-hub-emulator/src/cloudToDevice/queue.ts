@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** The rules of a queue. */
 export interface QueueRules {
   /** How long a message may wait, when it says nothing itself, in milliseconds. */
@@ -18,6 +20,8 @@ export interface LockedItem<T> {
   deliveryCount: number;
   /** It was delivered before. */
   isRedelivered: boolean;
+  /** Names this delivery, for as long as it is locked. */
+  lockToken: string;
   settle(how: Settlement): void;
 }
 
@@ -51,6 +55,10 @@ export interface LockedQueue<T> {
   open(receiver: QueueReceiver<T>): () => void;
   /** Deliver what is available: a receiver has room again. */
   flush(): void;
+  /** Deliver the first message that is available and that `takes` lets pass, to nobody who stays. */
+  take(takes: (item: T) => boolean): LockedItem<T> | undefined;
+  /** Settle what is locked under this token. False when nothing is. */
+  settle(lockToken: string, how: Settlement): boolean;
   /** All messages in the queue, locked ones included, oldest first. */
   items(): T[];
   /** Remove all messages, and return them. */
@@ -62,8 +70,15 @@ export interface LockedQueue<T> {
 interface QueueEntry<T> extends DeliveryHistory {
   item: T;
   expiresAt: number;
-  /** The receiver that has it, and when the lock ends, in milliseconds since 1970. */
-  lock: { receiver: QueueReceiver<T>; until: number } | undefined;
+  lock: Lock<T> | undefined;
+}
+
+interface Lock<T> {
+  /** The receiver that has the message; none when it was taken. */
+  receiver: QueueReceiver<T> | undefined;
+  token: string;
+  /** In milliseconds since 1970. */
+  until: number;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
@@ -120,30 +135,34 @@ export function createLockedQueue<T>(options: {
     return receiver;
   };
 
-  const deliver = (entry: QueueEntry<T>, receiver: QueueReceiver<T>): void => {
-    const lock = { receiver, until: now() + rules.lockMs };
+  const settle = (entry: QueueEntry<T>, lock: Lock<T>, how: Settlement): boolean => {
+    if (entry.lock !== lock || lock.until <= now()) return false;
+    if (how === 'complete') remove(entry, 'completed');
+    else if (how === 'reject') remove(entry, 'rejected');
+    else {
+      entry.lock = undefined;
+      entry.abandoned += 1;
+      onChange?.(entry.item, entry);
+      flush();
+    }
+    return true;
+  };
+
+  const lockFor = (entry: QueueEntry<T>, receiver: QueueReceiver<T> | undefined): LockedItem<T> => {
+    const lock = { receiver, token: randomUUID(), until: now() + rules.lockMs };
     entry.lock = lock;
     const { item, handed: isRedelivered } = entry;
     const deliveryCount = entry.abandoned + 1;
     entry.handed = true;
     if (!isRedelivered) onChange?.(item, entry);
     onDelivery?.(item, deliveryCount);
-    receiver.receive({
+    return {
       item,
       deliveryCount,
       isRedelivered,
-      settle(how) {
-        if (entry.lock !== lock || lock.until <= now()) return;
-        if (how === 'complete') remove(entry, 'completed');
-        else if (how === 'reject') remove(entry, 'rejected');
-        else {
-          entry.lock = undefined;
-          entry.abandoned += 1;
-          onChange?.(item, entry);
-          flush();
-        }
-      },
-    });
+      lockToken: lock.token,
+      settle: (how) => void settle(entry, lock, how),
+    };
   };
 
   const flush = (): void => {
@@ -151,7 +170,7 @@ export function createLockedQueue<T>(options: {
     for (const entry of [...entries]) {
       if (entry.lock || !entries.includes(entry)) continue;
       const receiver = nextReceiver(entry.item);
-      if (receiver) deliver(entry, receiver);
+      if (receiver) receiver.receive(lockFor(entry, receiver));
       else if (!receivers.some(hasRoom)) break;
     }
     schedule();
@@ -181,6 +200,17 @@ export function createLockedQueue<T>(options: {
       };
     },
     flush,
+    take(takes) {
+      removeExpired();
+      const entry = entries.find(({ lock, item }) => !lock && takes(item));
+      const taken = entry && lockFor(entry, undefined);
+      schedule();
+      return taken;
+    },
+    settle(lockToken, how) {
+      const entry = entries.find(({ lock }) => lock?.token === lockToken);
+      return entry?.lock !== undefined && settle(entry, entry.lock, how);
+    },
     items() {
       removeExpired();
       return entries.map(({ item }) => item);

@@ -36,6 +36,8 @@ import type { Store } from '../persistence/store.ts';
 import type { Table } from '../persistence/table.ts';
 import { createModels, type Models } from '../twins/models.ts';
 import { createTwins, type StoredTwin, type Twins } from '../twins/twins.ts';
+import type { FileStorage } from '../uploads/storageAccount.ts';
+import { createUploads, type Uploads } from '../uploads/uploads.ts';
 
 /** What a hub knows and does, whatever protocol it is asked in. */
 export interface HubCore {
@@ -55,6 +57,8 @@ export interface HubCore {
   routed: EventHub | undefined;
   devicebound: Devicebound;
   feedback: Feedback;
+  /** None without a storage account. */
+  uploads: Uploads | undefined;
   methods: Methods;
   twins: Twins;
   models: Models;
@@ -109,6 +113,7 @@ export function createCore(options: {
   policies: ReadonlyMap<string, Policy>;
   authority?: TrustedAuthority | undefined;
   routeTo?: { readonly name: string; readonly partitions?: number } | undefined;
+  fileStorage?: FileStorage | undefined;
   strictProperties: boolean;
   otherwise: Ways;
   rules: HubRules;
@@ -117,8 +122,20 @@ export function createCore(options: {
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, policies, authority, routeTo, strictProperties, otherwise, rules, journal, store, now } =
-    options;
+  const {
+    name,
+    partitions,
+    policies,
+    authority,
+    routeTo,
+    fileStorage,
+    strictProperties,
+    otherwise,
+    rules,
+    journal,
+    store,
+    now,
+  } = options;
   const { tier, units, rates = {}, shapingMs, shapingBacklog } = rules;
   const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
@@ -171,6 +188,7 @@ export function createCore(options: {
       now,
     }),
     feedback,
+    uploads: fileStorage && createUploads({ storage: fileStorage, registry, bytes: bounded.feedback, now }),
     methods: createMethods(registry, journal, rules.methodsAtOnce),
     models: createModels(registry),
     twins: createTwins(registry, now, store?.table<StoredTwin>('twins')),

@@ -7,6 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Instead of the body. */
+  readonly bytes?: Uint8Array;
 }
 
 /** Nothing goes back, or a RST, or what has been written already. */
@@ -39,13 +41,14 @@ export function createHttpServer({ keepAliveMs, headersMs = 30_000, serve, expla
   });
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
-  if (body === undefined) {
+function send(response: ServerResponse, { status, headers, body, bytes }: Answer): void {
+  const content = bytes ?? body;
+  if (content === undefined) {
     response.writeHead(status, headers).end();
     return;
   }
-  const length = Buffer.byteLength(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers }).end(body);
+  const length = Buffer.byteLength(content);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers }).end(content);
 }
 
 /** An open port that serves HTTP. */

@@ -6,7 +6,7 @@ export interface Bounds {
   partition: number;
   /** Messages in the queues of all devices together: a further one is refused. */
   queues: number;
-  /** Feedback that no service has fetched: the oldest goes. */
+  /** Feedback that no service has fetched: the oldest goes. The same of notifications of files. */
   feedback: number;
   /** Entries of the journal: the oldest goes. */
   journal: number;

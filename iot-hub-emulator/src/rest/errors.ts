@@ -13,6 +13,10 @@ const known: Readonly<Record<string, readonly [number, string]>> = {
   'com.microsoft:device-not-online': [404, 'DeviceNotOnline'],
   'com.microsoft:timeout': [504, 'GatewayTimeout'],
   'com.microsoft:bad-device-response': [502, 'BadDeviceResponse'],
+  'amqp:not-implemented': [501, 'NotImplemented'],
+  'com.microsoft:too-many-uploads': [403, 'DeviceMaximumActiveFileUploadLimitExceeded'],
+  'com.microsoft:message-lock-lost': [412, 'DeviceMessageLockLost'],
+  'amqp:link:message-size-exceeded': [413, 'MessageTooLarge'],
   'com.microsoft:payload-too-large': [400, 'ArgumentInvalid'],
 };
 

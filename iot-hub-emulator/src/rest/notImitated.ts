@@ -3,8 +3,6 @@ const missing: readonly (readonly [form: RegExp, what: string])[] = [
   [/^\/jobs(\/|$)/i, 'jobs'],
   [/^\/configurations(\/|$)/i, 'configurations'],
   [/^\/devices\/[^/]+\/applyconfigurationcontent$/i, 'edge deployments'],
-  [/^\/devices\/[^/]+\/files(\/|$)/i, 'the upload of files'],
-  [/^\/devices\/[^/]+\/messages\//i, 'devices over HTTPS'],
   [/^\/messages\/servicebound\//i, 'feedback over HTTPS'],
   [/^\/digitaltwins\//i, 'digital twins'],
   [/^(\/[^/]+)?\/(registrations|enrollments|enrollmentgroups)(\/|$)/i, 'the provisioning of devices'],

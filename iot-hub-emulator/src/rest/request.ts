@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { HubCore } from '../core/core.ts';
 import type { Unanswered } from '../http/httpServer.ts';
+import type { DeviceLogin } from '../identity/access.ts';
 import type { Right } from '../identity/policies.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
 import type { Operation } from '../limits/tiers.ts';
@@ -26,6 +27,8 @@ export interface RestAnswer {
   headers?: Record<string, string>;
   /** Sent as it is, instead of the body. */
   text?: string;
+  /** Sent as they are, instead of the body. */
+  bytes?: Buffer;
 }
 
 /** One method on one path. */
@@ -40,6 +43,22 @@ export interface Route {
   handle(request: RestRequest): RestAnswer | Promise<RestAnswer | Unanswered>;
   /** How this route words a refusal, if it has words of its own. */
   refuse?(refusal: Refusal, otherwise: Ways): RestAnswer;
+}
+
+/** A request of a device that has proved who it is. */
+export interface DeviceRequest {
+  hub: HubCore;
+  login: DeviceLogin;
+  request: IncomingMessage;
+  query: URLSearchParams;
+  /** The lock of a message, or the upload, that the path names; empty when the route has none. */
+  subject: string;
+  body: Buffer;
+}
+
+/** The same for devices: `{device}` in the path is the one that asks. */
+export interface DeviceRoute extends Pick<Route, 'method' | 'path'> {
+  handle(request: DeviceRequest): RestAnswer | Promise<RestAnswer>;
 }
 
 /** The identity that the path names. Refuses an unknown one. */

@@ -4,24 +4,27 @@ import type { HubCore } from '../core/core.ts';
 import { readBody } from '../http/body.ts';
 import { type Answer, createHttpServer, type Unanswered } from '../http/httpServer.ts';
 import { createRouter, splitUrl } from '../http/routes.ts';
+import { certificatesOf } from '../network/clientCertificates.ts';
 import { isApiVersion } from '../values/apiVersion.ts';
 import { type Json, parseJson, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
 import { commandRoutes } from './commands.ts';
+import { deviceRoutes } from './deviceMessages.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
 import { methodRoutes } from './methodRoutes.ts';
 import { notImitated } from './notImitated.ts';
-import type { RestAnswer } from './request.ts';
+import type { DeviceRoute, RestAnswer, Route } from './request.ts';
 import { statisticsRoutes } from './statistics.ts';
 import { twinRoutes } from './twinRoutes.ts';
+import { uploadRoutes } from './uploadRoutes.ts';
 
 const routes = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes, ...commandRoutes, ...statisticsRoutes];
-const find = createRouter(routes, { ignoreCase: true });
+const find = createRouter<Route | DeviceRoute>([...routes, ...deviceRoutes, ...uploadRoutes], { ignoreCase: true });
 const maxBody = 1024 * 1024;
 
-/** What services ask over HTTPS: registry, twins, methods, queues. Not listening: give it connections. */
+/** What services and devices ask over HTTPS: registry, twins, methods, queues; messages. Not listening: give it connections. */
 export function createRestServer(hub: HubCore): Server {
   const server = createHttpServer({
     keepAliveMs: 120_000,
@@ -49,14 +52,19 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
   const missing = route ? undefined : notImitated(path);
   if (missing) return errorAnswer(501, 'NotImplemented', `This hub does not imitate ${missing}.`);
   if (!route) return errorAnswer(404, 'NotFound', `There is no ${method} ${path}.`);
-  const { device = '', module } = params;
+  const { device = '', module, subject = '' } = params;
   const query = new URLSearchParams(search);
+  if (!('rights' in route)) {
+    const credentials = { token: headers.authorization, certificates: certificatesOf(request.socket) };
+    const login = hub.access.login(device, undefined, credentials);
+    checkVersion(query);
+    return await route.handle({ hub, login, request, query, subject, body: await bytesOf(request) });
+  }
   try {
     const claim = hub.access.claim(headers.authorization ?? '', `localhost${path}`);
     if (!route.rights.some((right) => claim.rights.has(right)))
       throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
-    if (!isApiVersion(query.get('api-version')))
-      throw new Refusal('com.microsoft:invalid-protocol-version', 'The api-version is none that IoT Hub has.');
+    checkVersion(query);
     if (route.counts) hub.throttle.take(route.counts);
     return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
   } catch (error) {
@@ -66,8 +74,15 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
   }
 }
 
+function checkVersion(query: URLSearchParams): void {
+  if (!isApiVersion(query.get('api-version')))
+    throw new Refusal('com.microsoft:invalid-protocol-version', 'The api-version is none that IoT Hub has.');
+}
+
+const bytesOf = (request: IncomingMessage): Promise<Buffer> => readBody(request, maxBody, tooLarge);
+
 async function bodyOf(request: IncomingMessage): Promise<Json | undefined> {
-  const bytes = await readBody(request, maxBody, tooLarge);
+  const bytes = await bytesOf(request);
   return bytes.length === 0 ? undefined : parseJson(bytes.toString('utf8'));
 }
 
@@ -80,7 +95,8 @@ function failure(error: unknown): RestAnswer {
 }
 
 /** @throws RangeError when the body, which may be a device's, is nested too deep to be written */
-function written({ status, body, text: given, headers = {} }: RestAnswer): Answer {
+function written({ status, body, text: given, bytes, headers = {} }: RestAnswer): Answer {
+  if (bytes) return { status, headers, bytes };
   const text = given ?? (body === undefined ? undefined : writeJson(body));
   return text === undefined ? { status, headers } : { status, headers, body: text };
 }

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
+import http from 'azure-iot-device-http';
 import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import { WebSocket } from 'ws';
@@ -80,6 +81,7 @@ const clients: [client: string, transport: string, takesAgent: boolean, attempt:
   ['azure-iot-device', 'MqttWs', true, deviceWith(mqtt.MqttWs, { mqtt: { webSocketAgent: agent } })],
   ['azure-iot-device', 'Amqp', false, deviceWith(amqp.Amqp, {})],
   ['azure-iot-device', 'AmqpWs', true, deviceWith(amqp.AmqpWs, { amqp: { webSocketAgent: agent } })],
+  ['azure-iot-device', 'Http', true, deviceWith(http.Http, { http: { agent, receivePolicy: { interval: 1 } } })],
   ['azure-iothub', 'Amqp', false, serviceWith(iothub.Amqp)],
   ['azure-iothub', 'AmqpWs', false, serviceWith(iothub.AmqpWs)],
   ['azure-iothub', 'HTTPS', true, registry],
