@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from './cloudToDevice/deviceQueues.ts';
 import { feedbackRules } from './cloudToDevice/feedback.ts';
 import type { HubRules } from './core/core.ts';
+import { isEnrichment } from './enrichments/enrichments.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
 import { notificationSources } from './notifications/hubNotification.ts';
@@ -42,6 +43,10 @@ const options = {
   ownerMaySend: z.boolean().optional(),
   authority: anything,
   routeTo: z.strictObject({ name: text, partitions: partitions.optional() }).optional(),
+  enrichments: z
+    .array(z.strictObject({ key: text, value: text.refine(isEnrichment, 'is no value of an enrichment') }))
+    .max(10)
+    .optional(),
   fileStorage: z
     .strictObject({ connectionString: z.string().min(1), container: text, ca: z.string().optional() })
     .optional(),

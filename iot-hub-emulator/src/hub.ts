@@ -9,6 +9,7 @@ import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { faultsOtherwise, rulesOtherwise } from './core/contraryRules.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
+import type { Enrichment } from './enrichments/enrichments.ts';
 import type { PartitionLog } from './events/partitionLog.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
@@ -72,6 +73,8 @@ export interface HubOptions {
    * endpoint. Only identities of the authority have rights there; it is kept in memory only. Default none.
    */
   routeTo?: { readonly name: string; readonly partitions?: number };
+  /** Properties that the hub adds to what devices send, ten at most; default none. */
+  enrichments?: readonly Enrichment[];
   /** Where devices upload files; default nowhere. */
   fileStorage?: FileStorage;
   /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
@@ -168,6 +171,7 @@ async function openHub(
     authority: options.authority,
     routeTo: options.routeTo,
     fileStorage: options.fileStorage,
+    enrichments: options.enrichments,
     strictProperties: options.strictProperties ?? false,
     otherwise,
     rules: rulesOtherwise(options.rules ?? {}, otherwise),

@@ -210,6 +210,12 @@ export const detailFacts: readonly Fact[] = [
     client('`azure-iot-device`, `file_upload_api.js`'),
     inference('that of a file which is not there nothing is said'),
   ),
+  detail(
+    'details.enrichments',
+    'An enrichment adds an application property to each message: a text, `$iothubname`, or a value of the sender’s twin, which stays as it was asked for (`$twin.tags.hall`) when the twin has none. Ten at most.',
+    page('iot-hub/iot-hub-message-enrichments-overview'),
+    inference('that a property of the device with the same name goes, and that what is no text is written as JSON'),
+  ),
   detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
   detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
 ];

@@ -12,6 +12,7 @@ import {
   type StoredFeedback,
 } from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
+import { createEnrich, type Enrichment } from '../enrichments/enrichments.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
 import { createEventForm } from '../events/eventForm.ts';
 import { createEvents, type Events } from '../events/events.ts';
@@ -114,6 +115,7 @@ export function createCore(options: {
   authority?: TrustedAuthority | undefined;
   routeTo?: { readonly name: string; readonly partitions?: number } | undefined;
   fileStorage?: FileStorage | undefined;
+  enrichments?: readonly Enrichment[] | undefined;
   strictProperties: boolean;
   otherwise: Ways;
   rules: HubRules;
@@ -148,9 +150,11 @@ export function createCore(options: {
     now,
     table: store?.table<StoredFeedback>('feedback'),
   });
+  const twins = createTwins(registry, now, store?.table<StoredTwin>('twins'));
+  const enrich = createEnrich(options.enrichments ?? [], name, twins);
   const numbering = createNumbering(otherwise);
   const form = createEventForm(otherwise, numbering);
-  const common = { retention: bounded.partition, journal, numbering, form, now };
+  const common = { retention: bounded.partition, journal, numbering, enrich, form, now };
   const about = store?.table<string | number>('hub');
   const regions = createRegions(
     { name, events: createEvents({ count: partitions, store, ...common }) },
@@ -191,7 +195,7 @@ export function createCore(options: {
     uploads: fileStorage && createUploads({ storage: fileStorage, registry, bytes: bounded.feedback, now }),
     methods: createMethods(registry, journal, rules.methodsAtOnce),
     models: createModels(registry),
-    twins: createTwins(registry, now, store?.table<StoredTwin>('twins')),
+    twins,
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     deliveryCounters: createDeliveryCounters(),

@@ -30,11 +30,13 @@ export function createEvents(options: {
   journal: Journal;
   store?: Pick<Store, 'events'> | undefined;
   numbering: Numbering;
+  /** Changes a message of a device before it becomes an event. */
+  enrich?: ((login: DeviceLogin, message: DeviceMessage) => DeviceMessage) | undefined;
   /** Another form of events than the usual one. */
   form?: EventForm | undefined;
   now: () => number;
 }): Events {
-  const { count, retention, journal, store, numbering, form, now } = options;
+  const { count, retention, journal, store, numbering, enrich = (_, message) => message, form, now } = options;
   const partitions = Array.from({ length: count }, (_, id) =>
     createPartitionLog(id, retention, now, store && ((each) => store.events(id, each))),
   );
@@ -48,9 +50,10 @@ export function createEvents(options: {
   return {
     partitions,
     partitionOf,
-    accept(login, message) {
-      if (messageSize(message) > maxEventSize)
+    accept(login, sent) {
+      if (messageSize(sent) > maxEventSize)
         throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
+      const message = enrich(login, sent);
       const { deviceId } = login.identity;
       const partition = partitionOf(deviceId);
       const event = partition.append((position) => {
