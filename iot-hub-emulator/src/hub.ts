@@ -258,6 +258,7 @@ async function openHub(
     rest.close();
     core.feedback.close();
     core.uploads?.notifications.close();
+    core.jobs.close();
     devicebound.close();
     core.throttle.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));

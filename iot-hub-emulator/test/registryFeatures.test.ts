@@ -302,9 +302,7 @@ describe('a fault of REST', () => {
 });
 
 test.each([
-  ['POST', '/jobs/v2/query', 'jobs'],
-  ['PUT', '/jobs/v2/job-1', 'jobs'],
-  ['POST', '/jobs/create', 'jobs'],
+  ['POST', '/jobs/create', 'the import and export of devices'],
   ['GET', '/configurations', 'configurations'],
   ['PUT', '/configurations/c-1', 'configurations'],
   ['POST', '/devices/d-1/applyConfigurationContent', 'edge deployments'],

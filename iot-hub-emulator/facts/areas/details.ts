@@ -216,6 +216,15 @@ export const detailFacts: readonly Fact[] = [
     page('iot-hub/iot-hub-message-enrichments-overview'),
     inference('that a property of the device with the same name goes, and that what is no text is written as JSON'),
   ),
+  detail(
+    'details.jobs',
+    'A job changes the twins of devices, or calls a method of them: those for which its condition holds when it starts. It is queued, running, completed or cancelled, and counts the devices with which it succeeded and failed. A second one of its id is 409.',
+    page('iot-hub/iot-hub-devguide-jobs'),
+    client('`azure-iothub`, `job_client.js`'),
+    inference(
+      'ten devices at once, a thousand jobs, that a device which is late has failed, and that the right is service connect',
+    ),
+  ),
   detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
   detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
 ];

@@ -25,6 +25,7 @@ import { type CaCertificates, createCaCertificates, type StoredCaCertificate } f
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
+import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Bounds, bounds } from '../limits/bounds.ts';
 import { type IdleRules, idleRules } from '../limits/idle.ts';
@@ -62,6 +63,7 @@ export interface HubCore {
   uploads: Uploads | undefined;
   methods: Methods;
   twins: Twins;
+  jobs: Jobs;
   models: Models;
   throttle: Throttle;
   journal: Journal;
@@ -196,6 +198,7 @@ export function createCore(options: {
     methods: createMethods(registry, journal, rules.methodsAtOnce),
     models: createModels(registry),
     twins,
+    jobs: createJobs(now),
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     deliveryCounters: createDeliveryCounters(),

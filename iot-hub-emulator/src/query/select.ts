@@ -37,6 +37,10 @@ export function selectPage<T>(
   return { items: items.map((one) => rowOf(query, open(one))), continuation };
 }
 
+/** All those for which the condition of a query holds. */
+export const selectAll = <T>({ where }: TwinQuery, all: readonly T[], twinOf: (one: T) => JsonObject): T[] =>
+  all.filter((one) => where === undefined || where(once(() => twinOf(one))) === true);
+
 function scan<T>(
   all: readonly T[],
   open: (one: T) => Twin,

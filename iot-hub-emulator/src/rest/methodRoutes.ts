@@ -1,6 +1,6 @@
 import { clientIdOf } from '../identity/registry.ts';
-import { maxPayload } from '../methods/methods.ts';
-import { type Json, numeric, writeJson } from '../values/json.ts';
+import { type MethodCall, maxPayload } from '../methods/methods.ts';
+import { type Json, type JsonObject, numeric, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { refuseMethod } from './methodErrors.ts';
 import { answerAsFaulted } from './methodFault.ts';
@@ -12,17 +12,23 @@ const meter = 4096;
 const responseSeconds = { least: 5, most: 300, usual: 30 };
 const connectSeconds = { least: 0, most: 300, usual: 0 };
 
-const invoke = async (request: RestRequest) => {
-  const { hub, device, module } = request;
-  const { methodName, payload = null, responseTimeoutInSeconds, connectTimeoutInSeconds } = objectIn(request);
+/** The method that a service wants called, and how many bytes it gives it. Refuses what no hub takes. */
+export function methodCallIn(described: JsonObject): MethodCall & { readonly bytes: number } {
+  const { methodName, payload = null, responseTimeoutInSeconds, connectTimeoutInSeconds } = described;
   if (typeof methodName !== 'string' || !validName.test(methodName))
     throw new Refusal('com.microsoft:argument-error', 'A method name has 1 to 128 characters that are allowed in one.');
   const bytes = Buffer.byteLength(writeJson(payload));
   if (bytes > maxPayload) throw new Refusal('com.microsoft:payload-too-large', 'The payload has more than 128 KB.');
   const responseTimeoutMs = milliseconds('responseTimeoutInSeconds', responseTimeoutInSeconds, responseSeconds);
   const connectTimeoutMs = milliseconds('connectTimeoutInSeconds', connectTimeoutInSeconds, connectSeconds);
-  hub.throttle.take('method', Math.ceil(Math.max(bytes, 1) / meter));
-  const call = { methodName, payload, responseTimeoutMs, connectTimeoutMs };
+  return { methodName, payload, responseTimeoutMs, connectTimeoutMs, bytes };
+}
+
+const invoke = async (request: RestRequest) => {
+  const { hub, device, module } = request;
+  const call = methodCallIn(objectIn(request));
+  hub.throttle.take('method', Math.ceil(Math.max(call.bytes, 1) / meter));
+  const { methodName } = call;
   const clientId = clientIdOf(device, module);
   return answerAsFaulted(hub.faults, { deviceId: device, methodName }, async () => {
     const { status, payload: answered } = await hub.methods.invoke(clientId, call);

@@ -15,6 +15,8 @@ export interface RestRequest {
   /** The ids in the path, decoded; empty when the route has none. */
   device: string;
   module: string | undefined;
+  /** The job that the path names; empty when the route has none. */
+  subject: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   body: Json | undefined;

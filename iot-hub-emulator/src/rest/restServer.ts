@@ -13,6 +13,7 @@ import { commandRoutes } from './commands.ts';
 import { deviceRoutes } from './deviceMessages.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
+import { jobRoutes } from './jobRoutes.ts';
 import { methodRoutes } from './methodRoutes.ts';
 import { notImitated } from './notImitated.ts';
 import type { DeviceRoute, RestAnswer, Route } from './request.ts';
@@ -20,7 +21,10 @@ import { statisticsRoutes } from './statistics.ts';
 import { twinRoutes } from './twinRoutes.ts';
 import { uploadRoutes } from './uploadRoutes.ts';
 
-const routes = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes, ...commandRoutes, ...statisticsRoutes];
+const routes = [
+  ...[...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes],
+  ...[...commandRoutes, ...statisticsRoutes, ...jobRoutes],
+];
 const find = createRouter<Route | DeviceRoute>([...routes, ...deviceRoutes, ...uploadRoutes], { ignoreCase: true });
 const maxBody = 1024 * 1024;
 
@@ -66,7 +70,7 @@ async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnsw
       throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
     checkVersion(query);
     if (route.counts) hub.throttle.take(route.counts);
-    return await route.handle({ hub, device, module, query, headers, body: await bodyOf(request) });
+    return await route.handle({ hub, device, module, subject, query, headers, body: await bodyOf(request) });
   } catch (error) {
     if (error instanceof Refusal && route.refuse && !hub.otherwise.has('methods.error-form'))
       return route.refuse(error, hub.otherwise);

@@ -3,6 +3,7 @@ import type { Identity } from '../identity/registry.ts';
 import { rangeOf } from '../query/page.ts';
 import { parseQuery, type TwinQuery } from '../query/parse.ts';
 import { selectPage } from '../query/select.ts';
+import type { TwinPatch } from '../twins/twins.ts';
 import { isObject, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
@@ -16,8 +17,8 @@ const change = (replace: boolean) => (request: RestRequest) => {
   const { hub } = request;
   const identity = identityOf(request);
   checkMatch(request, hub.twins.get(identity.clientId).etag);
-  const { tags, properties } = patchIn(request);
-  hub.twins.change(identity.clientId, { tags, properties }, replace);
+  const patch = twinPatchIn(objectIn(request));
+  hub.twins.change(identity.clientId, patch, replace);
   return { status: 200, body: twinShape(hub, identity) };
 };
 
@@ -52,8 +53,8 @@ const members = [
   ...['authenticationType', 'x509Thumbprint', 'configurations', 'deviceScope', 'parentScopes'],
 ];
 
-function patchIn(request: RestRequest): JsonObject {
-  const patch = objectIn(request);
+/** What a service wants changed of a twin. Refuses what no twin has. */
+export function twinPatchIn(patch: JsonObject): TwinPatch {
   const properties = isObject(patch['properties']) ? Object.keys(patch['properties']) : [];
   const unknown = [
     ...Object.keys(patch).filter((name) => !members.includes(name)),
@@ -61,7 +62,7 @@ function patchIn(request: RestRequest): JsonObject {
   ];
   if (unknown.length > 0)
     throw new Refusal('com.microsoft:argument-error', `A twin has no ${unknown.join(', ').slice(0, 100)}.`);
-  return patch;
+  return { tags: patch['tags'], properties: patch['properties'] };
 }
 
 /** Twins of devices and modules, and queries about them. */
