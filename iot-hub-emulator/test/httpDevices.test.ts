@@ -101,7 +101,7 @@ describe('the official client', () => {
         came();
       });
     await has(1);
-    expect(messages[0]).toMatchObject({ messageId: 'm1', data: Buffer.from('one') });
+    expect([messages[0]?.messageId, messages[0]?.getData().toString()]).toEqual(['m1', 'one']);
     expect(messages[0]?.properties.getItem(0)).toEqual({ key: 'iothub-app-a', value: 'b' });
     await client.abandon(messages[0] as device.Message);
     await has(2);
