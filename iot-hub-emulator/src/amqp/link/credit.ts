@@ -1,7 +1,5 @@
 import rhea, { type Message as AmqpMessage, type Sender } from 'rhea';
 import type { Link } from '../../network/connections.ts';
-import { Refusal } from '../../values/refusal.ts';
-import { refuse } from './peer.ts';
 
 // rhea keeps what all links of a session send in one queue: a message without credit stops those of the other links.
 
@@ -37,10 +35,10 @@ export interface Outlet {
 
 /** Most bytes that wait for credit. */
 const mostWaiting = 1024 * 1024;
-const tooMuchWaits = new Refusal(
-  'amqp:resource-limit-exceeded',
-  'The client gives no credit for the answers it asks for.',
-);
+const tooMuchWaits = {
+  condition: 'amqp:resource-limit-exceeded',
+  description: 'The client gives no credit for the answers that it asks for.',
+};
 
 export function createOutlet(sender: Sender, link: Link): Outlet {
   const credit = creditOf(sender);
@@ -67,7 +65,7 @@ export function createOutlet(sender: Sender, link: Link): Outlet {
       waiting.push(encoded);
       bytes += encoded.length;
       flush();
-      if (bytes > mostWaiting) refuse(link, tooMuchWaits);
+      if (bytes > mostWaiting) link.detach(tooMuchWaits, true);
     },
     hasRoom: () => waiting.length === 0 && credit.left() > 0,
   };
