@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BlobServiceClient } from '@azure/storage-blob';
 import device from 'azure-iot-device';
-import http from 'azure-iot-device-http';
+import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { leadToHub, trustHub } from 'iot-hub-emulator/clients';
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function openDevice(deviceId = 'pump-1'): Promise<device.Client> {
-  const client = device.Client.fromConnectionString(hub.deviceConnectionString(deviceId), http.Http);
+  const client = device.Client.fromConnectionString(hub.deviceConnectionString(deviceId), mqtt.Mqtt);
   onTestFinished(() => void client.close());
   await leadToHub(hub, client);
   await client.open();

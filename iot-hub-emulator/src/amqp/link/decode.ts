@@ -75,7 +75,7 @@ export function textOf(value: unknown): string {
 }
 
 /** The bytes of a body, always a copy, since what rhea gives is a slice of a receive buffer. */
-export function bodyOf(incoming: Incoming): Buffer {
+function bodyOf(incoming: Incoming): Buffer {
   const body = bodyIn(incoming);
   if (body === undefined) throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
   return body;
