@@ -126,11 +126,21 @@ describe('jobs', () => {
     const jobs = createJobs(now);
     const waits = { startsAt: 1e12 };
     for (let i = 0; i < 1000; i += 1) jobs.schedule(plan(String(i), waits));
-    expect(() => jobs.schedule(plan('more', waits))).toThrow('keeps 1000 jobs');
+    expect(() => jobs.schedule(plan('more', waits))).toThrow('keeps 1000 jobs,');
     jobs.cancel('7');
     jobs.schedule(plan('more', waits));
     expect(() => jobs.get('7')).toThrow('There is no job');
     expect(jobs.list()).toHaveLength(1000);
+    jobs.close();
+  });
+  test('have 16 MB in all', () => {
+    const jobs = createJobs(now);
+    const large = { startsAt: 1e12, described: { updateTwin: 'x'.repeat(3_000_000) } };
+    for (const id of ['one', 'two']) jobs.schedule(plan(id, large));
+    expect(() => jobs.schedule(plan('three', large))).toThrow('16777216 bytes in all');
+    jobs.cancel('one');
+    jobs.schedule(plan('three', large));
+    expect(jobs.list().map((job) => job.plan.jobId)).toEqual(['three', 'two']);
     jobs.close();
   });
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../values/json.ts';
+import { type JsonObject, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 
 export const jobTypes = ['scheduleUpdateTwin', 'scheduleDeviceMethod'] as const;
@@ -44,13 +44,18 @@ export interface Jobs {
 }
 
 const mostKept = 1000;
+const mostBytes = 16 * 1024 * 1024;
 const atOnce = 10;
 const maxTimerMs = 2 ** 31 - 1;
+
+/** Of what its service wrote. */
+const sizeOf = (plan: JobPlan | undefined): number => (plan ? 2 * writeJson(plan.described).length : 0);
 
 /** Jobs in memory; the oldest that has ended goes. A device that is not done in the time of its job has failed. */
 export function createJobs(now: () => number): Jobs {
   const jobs = new Map<string, Job>();
   const timers = new Map<Job, NodeJS.Timeout>();
+  let bytes = 0; // of what services wrote
 
   const end = (job: Job, status: 'completed' | 'cancelled'): void => {
     clearTimeout(timers.get(job));
@@ -106,17 +111,25 @@ export function createJobs(now: () => number): Jobs {
     return job;
   };
 
-  const makeRoom = (): void => {
-    if (jobs.size < mostKept) return;
-    const [oldest] = [...jobs].find(([, { endedAt }]) => endedAt !== undefined) ?? [];
-    if (oldest === undefined) throw new Refusal('com.microsoft:too-many-jobs', `The hub keeps ${mostKept} jobs.`);
-    jobs.delete(oldest);
+  const makeRoomFor = (size: number): void => {
+    while (jobs.size >= mostKept || bytes + size > mostBytes) {
+      const [oldest, job] = [...jobs].find(([, { endedAt }]) => endedAt !== undefined) ?? [];
+      if (oldest === undefined)
+        throw new Refusal(
+          'com.microsoft:too-many-jobs',
+          `The hub keeps ${mostKept} jobs, of ${mostBytes} bytes in all.`,
+        );
+      jobs.delete(oldest);
+      bytes -= sizeOf(job?.plan);
+    }
   };
 
   return {
     schedule(plan) {
       if (jobs.has(plan.jobId)) throw new Refusal('com.microsoft:job-already-exists', 'There is a job of this id.');
-      makeRoom();
+      const size = sizeOf(plan);
+      makeRoomFor(size);
+      bytes += size;
       const devices = { all: 0, pending: 0, running: 0, succeeded: 0, failed: 0 };
       const job: Job = { plan, createdAt: now(), status: 'queued', endedAt: undefined, devices };
       jobs.set(plan.jobId, job);
