@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from './cloudToDevice/deviceQueues.ts';
 import { feedbackRules } from './cloudToDevice/feedback.ts';
@@ -5,6 +6,7 @@ import type { HubRules } from './core/core.ts';
 import { isEnrichment } from './enrichments/enrichments.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
+import { isHostName } from './network/reach.ts';
 import { notificationSources } from './notifications/hubNotification.ts';
 import { ways } from './otherwise/ways.ts';
 import { Refusal } from './values/refusal.ts';
@@ -12,6 +14,8 @@ import { clausesOf } from './values/sentences.ts';
 
 const text = z.string().min(1).max(256);
 const partitions = z.int().min(1).max(1024);
+const address = z.string().refine((host) => isIP(host) > 0, 'takes an IP address');
+const hostName = z.string().refine(isHostName, 'takes names of hosts or IP addresses');
 const port = z.int().min(0).max(65_535).optional();
 const anything = z.unknown().optional();
 
@@ -34,6 +38,14 @@ const rules: Record<keyof HubRules, z.ZodType> = {
 
 const options = {
   name: text.optional(),
+  host: address.optional(),
+  hostNames: z.array(hostName).max(100).optional(),
+  adminHost: address.optional(),
+  adminToken: z
+    .string()
+    .regex(/^[\w.~+/=-]{16,256}$/, 'takes 16 to 256 characters of a bearer token')
+    .optional(),
+  development: z.boolean().optional(),
   directory: text.optional(),
   partitions: partitions.optional(),
   consumerGroups: z.array(text).optional(),

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { createAdmin } from './admin/adminServer.ts';
+import { ensureAdminToken } from './admin/adminToken.ts';
 import { createAmqpServer } from './amqp/amqpServer.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { checkOptions } from './checkOptions.ts';
@@ -18,6 +19,7 @@ import type { Authentication } from './identity/authentication.ts';
 import type { TrustedAuthority } from './identity/bearer.ts';
 import type { CaCertificates } from './identity/caCertificates.ts';
 import { ensureCertificates } from './identity/certificates.ts';
+import { developmentHub } from './identity/developmentHub.ts';
 import { claimByPassword } from './identity/plain.ts';
 import { ensurePolicies, type KeyName } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
@@ -28,6 +30,7 @@ import { createMqttServer } from './mqtt/mqttServer.ts';
 import type { HubPorts } from './network/hubPorts.ts';
 import type { Listener } from './network/listener.ts';
 import { openPorts } from './network/ports.ts';
+import { hostWithPort, localAddress, reachOf } from './network/reach.ts';
 import { acceptWebSockets } from './network/webSockets.ts';
 import type { NotificationSource } from './notifications/hubNotification.ts';
 import { sendNotifications } from './notifications/sendNotifications.ts';
@@ -49,6 +52,19 @@ interface NewDevice {
 export interface HubOptions {
   /** Name of the hub and of its event hub; default `sandbox-hub`. */
   name?: string;
+  /** IP address to listen on, `0.0.0.0` and `::` for all of the machine; default the loopback interface. */
+  host?: string;
+  /**
+   * Names and addresses by which clients call it besides those of the loopback interface. Its certificate has them; if it listens
+   * beyond loopback, its connection strings have the first.
+   */
+  hostNames?: readonly string[];
+  /** The same as `host` for the admin port, which then asks for a token. */
+  adminHost?: string;
+  /** That token; default one that is made at the first start and kept in `directory`. */
+  adminToken?: string;
+  /** The hub that everybody knows: name, keys and two devices are published (H25). Nothing of it is a secret; default false. */
+  development?: boolean;
   /**
    * Where the certificate authority and all keys are kept; they are made at the first start. Default a temporary directory, which
    * goes when the hub is closed.
@@ -99,11 +115,15 @@ export interface Hub extends Addresses, AsyncDisposable {
   name: string;
   /** Where its certificate authority and its keys are. */
   directory: string;
-  hostName: 'localhost';
+  /** By which clients call it. */
+  hostName: string;
   ports: HubPorts;
   /** PEM file that clients must trust. */
   caFile: string;
+  /** For programs of this machine. */
   adminUrl: string;
+  /** What the admin port asks for, if it is open to other machines. */
+  adminToken: string | undefined;
   /** The event endpoint at present: another one after a failover. */
   endpoint(): { readonly name: string; readonly partitions: readonly PartitionLog[] };
   /** For `@azure/event-hubs`, in plain TCP; policy `events`, which may only listen; of the event endpoint at the start. */
@@ -136,7 +156,7 @@ export interface Hub extends Addresses, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Start an IoT hub on the loopback interface. Throws when an option is wrong, or a port or the directory cannot be used. */
+/** Start an IoT hub, on the loopback interface unless asked otherwise. Throws when an option is wrong, or a port or the directory cannot be used. */
 export async function startHub(options: HubOptions = {}): Promise<Hub> {
   checkOptions(options);
   const { directory, remove } = await workingDirectory(options.directory);
@@ -158,13 +178,20 @@ export async function startHub(options: HubOptions = {}): Promise<Hub> {
 async function openHub(
   options: HubOptions & { directory: string },
 ): Promise<Omit<Hub, 'directory' | typeof Symbol.asyncDispose>> {
-  const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
-  const tls = await ensureCertificates(directory, now());
-  const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
+  const known = options.development ? developmentHub : undefined;
+  const { name = known?.name ?? 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
+  const reach = reachOf({ ...options, hostNames: options.hostNames ?? (known ? [known.name] : []) });
+  const { hostName } = reach;
+  const tls = await ensureCertificates(directory, now(), reach.names);
+  const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend, known?.keys);
+  const adminToken = reach.isAdminOpen
+    ? (options.adminToken ?? known?.adminToken ?? (await ensureAdminToken(directory)))
+    : undefined;
   const otherwise = new Set(options.otherwise ?? []);
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
+    hostNames: reach.names,
     partitions: count,
     consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
     policies,
@@ -194,20 +221,22 @@ async function openHub(
   } = core;
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
   const login = (username: string, password: string) => claimByPassword(username, password, { access, policies });
-  const amqp = createAmqpServer(core, createDirectory(core, ports), login);
+  const amqp = createAmqpServer(core, createDirectory(core, hostName, ports), login);
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept }, core.bounds.webSocketMessage);
   const stopNotifications = sendNotifications(core, options.sources ?? []);
-  for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
+  for (const device of [...(known?.devices() ?? []), ...(options.devices ?? [])])
+    addDevice(registry, device, store !== undefined);
 
-  const addresses = createAddresses({ eventHub: () => regions.active().name, ports, policies, registry });
+  const addresses = createAddresses({ eventHub: () => regions.active().name, hostName, ports, policies, registry });
   const describe = () => ({
     name,
     eventHub: regions.active().name,
-    hostName: 'localhost',
+    hostName,
     ports,
     caFile: tls.caFile,
+    ca: tls.ca,
     partitions: count,
   });
   const open = new Map<keyof HubPorts, Listener>();
@@ -246,6 +275,8 @@ async function openHub(
     connections: connections.list,
     addresses,
     renewKey,
+    hostNames: reach.names,
+    token: adminToken,
     headersMs: core.idle.beginning,
     closing: closing.signal,
   });
@@ -268,7 +299,7 @@ async function openHub(
     const servers = { amqp, mqtt, rest, admin };
     const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
     await openPorts({
-      ...{ wanted: options.ports ?? {}, ports, open, tls, servers, intercept },
+      ...{ wanted: options.ports ?? {}, reach, ports, open, tls, servers, intercept },
       beginningMs: core.idle.beginning,
     });
   } catch (error) {
@@ -278,11 +309,12 @@ async function openHub(
 
   return {
     name,
-    hostName: 'localhost',
+    hostName,
     ports,
     caFile: tls.caFile,
-    adminUrl: `http://127.0.0.1:${ports.admin}`,
-    restUrl: `https://localhost:${ports.https}`,
+    adminUrl: `http://${hostWithPort(localAddress(reach.adminHost), ports.admin)}`,
+    adminToken,
+    restUrl: `https://${hostWithPort(hostName, ports.https)}`,
     endpoint: () => ({ name: regions.active().name, partitions: events.partitions }),
     eventsConnectionString: addresses.eventHubConnectionString('events'),
     serviceConnectionString: addresses.connectionString('service'),

@@ -35,9 +35,9 @@ test('a connection string leaves out the default port of a protocol, and no othe
   const policies = new Map([
     ['service', { name: 'service', primaryKey: 'a2V5', secondaryKey: 'a2V6', rights: new Set<never>() }],
   ]);
-  const hosts = (amqp: number, amqps: number, mqtts: number) => {
+  const hosts = (amqp: number, amqps: number, mqtts: number, hostName = 'localhost') => {
     const ports = { amqp, amqps, mqtts, https: 443, admin: 1 };
-    const addresses = createAddresses({ eventHub: () => 'hub', ports, policies, registry });
+    const addresses = createAddresses({ eventHub: () => 'hub', hostName, ports, policies, registry });
     return [
       addresses.eventHubConnectionString('service'),
       addresses.connectionString('service'),
@@ -46,6 +46,8 @@ test('a connection string leaves out the default port of a protocol, and no othe
   };
   expect(hosts(5672, 5671, 8883)).toEqual(['127.0.0.1', 'localhost', 'localhost']);
   expect(hosts(5671, 443, 5671)).toEqual(['127.0.0.1:5671', 'localhost:443', 'localhost:5671']);
+  expect(hosts(5672, 5671, 1883, 'hub')).toEqual(['hub', 'hub', 'hub:1883']);
+  expect(hosts(5672, 5671, 1883, 'fd00::1')).toEqual(['[fd00::1]', '[fd00::1]', '[fd00::1]:1883']);
 });
 
 const page = readFileSync('iot-hub-emulator/docs/clients.md', 'utf8');

@@ -44,17 +44,20 @@ export type AdminClient = {
   ): AsyncGenerator<PrintedEntry<K> | JournalGap, void>;
 };
 
-/** For programs beside a hub, in whatever process: its admin port as functions, made from the description of its operations (H17). */
-export function createAdminClient(adminUrl: string): AdminClient {
-  const url = adminUrl.replace(/\/$/, '');
+/**
+ * For programs beside a hub, in whatever process: its admin port as functions, made from the description of its operations (H17).
+ * @param token needed if the port is open to other machines
+ */
+export function createAdminClient(adminUrl: string, token?: string): AdminClient {
+  const hub = { url: adminUrl.replace(/\/$/, ''), token };
   async function* streamJournal(query?: object, signal?: AbortSignal) {
-    const response = await send(url, { ...requestFor(operations.streamJournal, [query]), signal });
+    const response = await send(hub, { ...requestFor(operations.streamJournal, [query]), signal });
     for await (const { name, data } of readEvents(response))
       yield name === 'gap' ? { kind: 'gap', ...JSON.parse(data) } : JSON.parse(data);
   }
   const asking = Object.entries<Operation>(operations).map(([id, operation]) => [
     id,
-    (...given: unknown[]) => ask(url, requestFor(operation, given)),
+    (...given: unknown[]) => ask(hub, requestFor(operation, given)),
   ]);
   return { ...Object.fromEntries(asking), streamJournal };
 }

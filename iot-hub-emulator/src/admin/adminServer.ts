@@ -5,12 +5,14 @@ import { type Answer, createHttpServer, isLocal } from '../http/httpServer.ts';
 import { createRouter, splitUrl } from '../http/routes.ts';
 import { parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
+import { hasToken } from './adminToken.ts';
 import { type AdminHub, createHandlers } from './handlers.ts';
 import { type Operation, type OperationId, operations } from './operations.ts';
 
 const maxBody = 512 * 1024;
 const statusOf: Readonly<Record<string, number>> = {
   'amqp:not-found': 404,
+  'admin:no-token': 401,
   'amqp:unauthorized-access': 403,
   'com.microsoft:device-already-exists': 409,
   'amqp:resource-limit-exceeded': 429,
@@ -33,8 +35,13 @@ export function createAdmin(hub: AdminHub): Server {
     headersMs: hub.headersMs,
     explain,
     async serve(request, response) {
-      if (!isLocal(request))
-        throw new Refusal('amqp:unauthorized-access', 'Only local clients that are no web page may ask.');
+      if (!isLocal(request, hub.hostNames))
+        throw new Refusal(
+          'amqp:unauthorized-access',
+          'Only programs may ask, by a name of this hub (--name), and no web page.',
+        );
+      if (hub.token !== undefined && !hasToken(request, hub.token))
+        throw new Refusal('admin:no-token', 'This port is open to other machines: send Authorization: Bearer TOKEN.');
       const { method = '', url = '' } = request;
       const { path, query } = splitUrl(url);
       const { route, params } = find(method, path);

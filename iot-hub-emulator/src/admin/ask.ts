@@ -19,10 +19,19 @@ export interface AdminRequest {
   signal?: AbortSignal | undefined;
 }
 
+/** Where a hub is asked. */
+export interface AdminPort {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Needed if the port is open to other machines. */
+  readonly token?: string | undefined;
+}
+
 /** Ask a hub. Throws `HubRefused`, or what `fetch` throws. */
-export async function send(adminUrl: string, { method, path, body, signal }: AdminRequest): Promise<Response> {
-  const response = await fetch(adminUrl + path, {
+export async function send({ url, token }: AdminPort, { method, path, body, signal }: AdminRequest): Promise<Response> {
+  const response = await fetch(url + path, {
     method,
+    ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   });
@@ -32,8 +41,7 @@ export async function send(adminUrl: string, { method, path, body, signal }: Adm
 }
 
 /** Ask a hub. The answer is its own, as data; undefined when it has nothing to say. Throws as `send` does. */
-export const ask = async (adminUrl: string, request: AdminRequest): Promise<unknown> =>
-  parsed(await send(adminUrl, request));
+export const ask = async (hub: AdminPort, request: AdminRequest): Promise<unknown> => parsed(await send(hub, request));
 
 async function parsed(response: Response): Promise<unknown> {
   const text = await response.text();

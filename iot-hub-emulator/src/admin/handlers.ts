@@ -33,6 +33,10 @@ export interface AdminHub {
   connections: () => readonly Connection[];
   addresses: Addresses;
   renewKey: Policies['renewKey'];
+  /** By which clients call the port. */
+  hostNames: readonly string[];
+  /** What requests have to bring, if other machines can reach the port. */
+  token: string | undefined;
   /** How long the headers of a request may take. */
   headersMs: number;
   /** Ends what is streamed. */

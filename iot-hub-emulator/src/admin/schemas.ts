@@ -15,6 +15,7 @@ export const hub = z.object({
   hostName: z.string(),
   ports: z.record(z.enum(['amqp', 'amqps', 'mqtts', 'https', 'admin']), z.int().min(1).max(65_535)),
   caFile: z.string().describe('PEM file of the authority behind the TLS ports'),
+  ca: z.string().describe('What that file has'),
   partitions: z.int().min(1),
   routes: z.record(z.string(), z.string()),
 });

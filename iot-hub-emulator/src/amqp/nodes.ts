@@ -14,8 +14,11 @@ import { isOwnEventsPath, redirectNode } from './redirect.ts';
 import { isServiceboundPath, serviceboundNode } from './servicebound.ts';
 import { deviceboundNode } from './serviceSender.ts';
 
-/** The AMQP nodes of a hub, the same on every port. */
-export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Directory {
+/**
+ * The AMQP nodes of a hub, the same on every port.
+ * @param hostName to which clients are redirected
+ */
+export function createDirectory(hub: HubCore, hostName: string, ports: Readonly<HubPorts>): Directory {
   const { createdAt, access, regions, routed, faults, numbering, otherwise, now } = hub;
   const cbs = cbsNode(access, faults, now);
   const builtIn = regions.all.map((each) =>
@@ -37,7 +40,7 @@ export function createDirectory(hub: HubCore, ports: Readonly<HubPorts>): Direct
     otherwise,
     now,
   });
-  const redirect = redirectNode(() => regions.active().name, ports);
+  const redirect = redirectNode(() => regions.active().name, hostName, ports);
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);
   const toDevices = deviceboundNode(hub);

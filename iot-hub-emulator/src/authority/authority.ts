@@ -157,7 +157,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const secure = createHttps({ key: certificates.key, cert: certificates.cert }, (request, response) =>
     inner.emit('request', request, response),
   );
-  const listener = await listenWith(secure, 0);
+  const listener = await listenWith(secure, { port: 0 });
   url = `https://localhost:${listener.port}`;
   const platform = await listenHttp(serving(ofPlatform), 0);
 

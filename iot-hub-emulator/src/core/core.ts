@@ -111,6 +111,8 @@ export interface HubRules {
 /** The parts of a hub, with no port open. */
 export function createCore(options: {
   name: string;
+  /** By which clients call it. */
+  hostNames: readonly string[];
   partitions: number;
   consumerGroups: readonly string[];
   policies: ReadonlyMap<string, Policy>;
@@ -177,7 +179,10 @@ export function createCore(options: {
     consumerGroups: options.consumerGroups,
     registry,
     certificates,
-    access: createAccess({ hubName: name, policies, registry, certificates, authority, routedHub: routeTo?.name, now }),
+    access: createAccess({
+      ...{ hubName: name, hostNames: options.hostNames, policies, registry, certificates, authority },
+      ...{ routedHub: routeTo?.name, now },
+    }),
     presence: createPresence(registry, now),
     events: eventsOf(regions, routed?.events.accept),
     regions,

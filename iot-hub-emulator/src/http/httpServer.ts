@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listenWith, reset } from '../network/listener.ts';
+import { hostWithPort, loopbackNames } from '../network/reach.ts';
 import { CallerGone } from './body.ts';
 
 /** What goes back; `body` is JSON text unless a header says otherwise. */
@@ -60,7 +61,7 @@ export interface HttpListener {
 
 /** Listens on the loopback interface; port 0 is a free one. */
 export async function listenHttp(server: Server, port: number): Promise<HttpListener> {
-  const listener = await listenWith(server, port);
+  const listener = await listenWith(server, { port });
   return {
     url: `http://127.0.0.1:${listener.port}`,
     close() {
@@ -71,8 +72,11 @@ export async function listenHttp(server: Server, port: number): Promise<HttpList
   };
 }
 
-/** Whether a request is of a local client and not of a web page, which has an origin or a host name of its own. */
-export function isLocal({ headers }: IncomingMessage): boolean {
-  const host = (headers.host ?? '').replace(/:\d+$/, '');
-  return headers.origin === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host);
+/**
+ * Whether a request is of a client and not of a web page, which has an origin or a host name of its own.
+ * @param names by which clients call the server, in lower case
+ */
+export function isLocal({ headers }: IncomingMessage, names: readonly string[] = loopbackNames): boolean {
+  const host = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
+  return headers.origin === undefined && names.some((name) => hostWithPort(name) === host);
 }

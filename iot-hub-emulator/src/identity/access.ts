@@ -1,3 +1,4 @@
+import { loopbackNames } from '../network/reach.ts';
 import { Refusal } from '../values/refusal.ts';
 import { claimByToken, type TrustedAuthority } from './bearer.ts';
 import type { CaCertificates } from './caCertificates.ts';
@@ -47,6 +48,8 @@ interface Resource {
  */
 export function createAccess(options: {
   hubName: string;
+  /** By which clients call the hub; default those of the machine itself. */
+  hostNames?: readonly string[];
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
   /** By which devices get in that a certificate authority signs for. */
@@ -56,11 +59,9 @@ export function createAccess(options: {
   routedHub?: string | undefined;
   now: () => number;
 }): Access {
-  const { hubName, policies, registry, certificates, authority, routedHub, now } = options;
+  const { hubName, hostNames = loopbackNames, policies, registry, certificates, authority, routedHub, now } = options;
   const hosts = new Set([
-    'localhost',
-    '127.0.0.1',
-    '::1',
+    ...hostNames,
     `${hubName}.azure-devices.net`.toLowerCase(),
     `${hubName}.servicebus.windows.net`.toLowerCase(),
   ]);

@@ -1,4 +1,5 @@
 import type { HubPorts } from '../network/hubPorts.ts';
+import { hostWithPort } from '../network/reach.ts';
 import type { KeyName, Policy } from './policies.ts';
 import { clientIdOf, type Registry } from './registry.ts';
 
@@ -19,28 +20,31 @@ const usual = { amqp: 5672, amqps: 5671, mqtts: 8883 };
 export function createAddresses(hub: {
   /** Of the event hub that is read at present. */
   eventHub: () => string;
+  /** By which clients call it. */
+  hostName: string;
   ports: Readonly<HubPorts>;
   policies: ReadonlyMap<string, Policy>;
   registry: Registry;
 }): Addresses {
-  const { eventHub, ports, policies, registry } = hub;
+  const { eventHub, hostName, ports, policies, registry } = hub;
   const keyOf = (policy: string, key: KeyName = 'primaryKey'): string => {
     const found = policies.get(policy);
     if (!found) throw new Error(`The hub has no policy ${policy}.`);
     return `SharedAccessKeyName=${policy};SharedAccessKey=${found[key]}`;
   };
   const at = (host: string, port: keyof typeof usual): string =>
-    ports[port] === usual[port] ? host : `${host}:${ports[port]}`;
+    hostWithPort(host, ports[port] === usual[port] ? undefined : ports[port]);
+  const eventHost = hostName === 'localhost' ? '127.0.0.1' : hostName;
   return {
-    connectionString: (policy, key) => `HostName=${at('localhost', 'amqps')};${keyOf(policy, key)}`,
+    connectionString: (policy, key) => `HostName=${at(hostName, 'amqps')};${keyOf(policy, key)}`,
     eventHubConnectionString: (policy, key) =>
-      `Endpoint=sb://${at('127.0.0.1', 'amqp')};${keyOf(policy, key)};EntityPath=${eventHub()};UseDevelopmentEmulator=true`,
+      `Endpoint=sb://${at(eventHost, 'amqp')};${keyOf(policy, key)};EntityPath=${eventHub()};UseDevelopmentEmulator=true`,
     deviceConnectionString(deviceId, moduleId) {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw new Error('There is no device of this id.');
       const whom = moduleId === undefined ? deviceId : `${deviceId};ModuleId=${moduleId}`;
       const proof = identity.authentication.type === 'sas' ? `SharedAccessKey=${identity.primaryKey}` : 'x509=true';
-      return `HostName=${at('localhost', 'mqtts')};DeviceId=${whom};${proof}`;
+      return `HostName=${at(hostName, 'mqtts')};DeviceId=${whom};${proof}`;
     },
   };
 }

@@ -1,5 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { loopbackNames } from '../network/reach.ts';
 import { isIssuedBy } from './chain.ts';
 import { type Issued, issueCertificate } from './issueCertificate.ts';
 import { readIfThere, writeWhole } from './secretFile.ts';
@@ -16,10 +18,15 @@ export interface Certificates {
 }
 
 /**
- * The hub's own certificate authority and its server certificate for localhost, 127.0.0.1 and ::1. Both are made at the
- * first start and kept in `directory` (keys 0600); either is made anew when it is within 30 days of its end or unusable.
+ * The hub's own certificate authority and its server certificate for these names, by default those of this machine. Both
+ * are made at the first start and kept in `directory` (keys 0600); either is made anew when it is within 30 days of its end or
+ * unusable, that of the server also when it lacks a name.
  */
-export async function ensureCertificates(directory: string, now: number = Date.now()): Promise<Certificates> {
+export async function ensureCertificates(
+  directory: string,
+  now: number = Date.now(),
+  names: readonly string[] = loopbackNames,
+): Promise<Certificates> {
   const from = now - day;
   const ca =
     (await load(directory, 'ca', now)) ??
@@ -30,15 +37,26 @@ export async function ensureCertificates(directory: string, now: number = Date.n
     ));
   const stored = await load(directory, 'server', now);
   const server =
-    stored && isIssuedBy(new X509Certificate(stored.cert), new X509Certificate(ca.cert))
+    stored && isServerOf(new X509Certificate(stored.cert), new X509Certificate(ca.cert), names)
       ? stored
       : await keep(
           directory,
           'server',
-          await issueCertificate({ name: 'localhost', role: 'server', from, until: now + 365 * day, issuer: ca }),
+          await issueCertificate({
+            name: 'localhost',
+            role: 'server',
+            names,
+            from,
+            until: now + 365 * day,
+            issuer: ca,
+          }),
         );
   return { caFile: join(directory, 'ca.pem'), ca: ca.cert, ...server };
 }
+
+const isServerOf = (certificate: X509Certificate, issuer: X509Certificate, names: readonly string[]): boolean =>
+  isIssuedBy(certificate, issuer) &&
+  names.every((name) => (isIP(name) > 0 ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
 
 async function load(directory: string, name: string, now: number): Promise<Issued | undefined> {
   const cert = await readIfThere(join(directory, `${name}.pem`));

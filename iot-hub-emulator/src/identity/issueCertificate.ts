@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
+import { loopbackNames } from '../network/reach.ts';
 
 /** A certificate and its key, as PEM. */
 export interface Issued {
@@ -12,8 +14,10 @@ export interface Issued {
 export interface CertificateRequest {
   /** The common name. */
   name: string;
-  /** A server's is for this machine. A final authority issues no certificate of another authority. */
+  /** A final authority issues no certificate of another authority. */
   role: 'authority' | 'finalAuthority' | 'server' | 'client';
+  /** Names and addresses of a server; default those of this machine. */
+  names?: readonly string[];
   /** Milliseconds since 1970; default since yesterday, for a year. */
   from?: number | undefined;
   until?: number | undefined;
@@ -23,15 +27,10 @@ export interface CertificateRequest {
 
 const day = 24 * 3600 * 1000;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-const names: x509.JsonGeneralNames = [
-  { type: 'dns', value: 'localhost' },
-  { type: 'ip', value: '127.0.0.1' },
-  { type: 'ip', value: '::1' },
-];
 
 /** A new key, and a certificate for it. */
 export async function issueCertificate(request: CertificateRequest): Promise<Issued> {
-  const { name, role, from = Date.now() - day, until = from + 366 * day, issuer } = request;
+  const { name, role, names = loopbackNames, from = Date.now() - day, until = from + 366 * day, issuer } = request;
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const above = issuer && new x509.X509Certificate(issuer.cert);
   const subject = [{ CN: [name] }];
@@ -45,7 +44,7 @@ export async function issueCertificate(request: CertificateRequest): Promise<Iss
     publicKey: keys.publicKey,
     signingKey: issuer ? await importKey(issuer.key) : keys.privateKey,
     extensions: [
-      ...(await extensionsFor(role, keys.publicKey)),
+      ...(await extensionsFor(role, keys.publicKey, names)),
       ...(above ? [await x509.AuthorityKeyIdentifierExtension.create(above.publicKey)] : []),
     ],
   });
@@ -58,6 +57,7 @@ export async function issueCertificate(request: CertificateRequest): Promise<Iss
 async function extensionsFor(
   role: CertificateRequest['role'],
   publicKey: webcrypto.CryptoKey,
+  names: readonly string[],
 ): Promise<x509.Extension[]> {
   if (role === 'authority' || role === 'finalAuthority')
     return [
@@ -70,9 +70,11 @@ async function extensionsFor(
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
     new x509.ExtendedKeyUsageExtension([use]),
-    ...(role === 'server' ? [new x509.SubjectAlternativeNameExtension(names)] : []),
+    ...(role === 'server' ? [new x509.SubjectAlternativeNameExtension(names.map(generalName))] : []),
   ];
 }
+
+const generalName = (value: string): x509.JsonGeneralName => ({ type: isIP(value) > 0 ? 'ip' : 'dns', value });
 
 function importKey(pem: string): Promise<webcrypto.CryptoKey> {
   const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });

@@ -52,25 +52,26 @@ const rightsOf: Record<string, readonly Right[]> = {
 };
 
 /**
- * The hub's policies by name. Keys are made at the first start and kept in `directory`/policies.json (0600). The owner may
- * send events if `ownerMaySend` says so.
+ * The hub's policies by name. Keys are made at the first start and kept in `directory`/policies.json (0600), unless all have
+ * `given` ones, which are not stored: no later hub has them by accident. The owner may send events if `ownerMaySend` says so.
  */
-export async function ensurePolicies(directory: string, ownerMaySend = false): Promise<Policies> {
+export async function ensurePolicies(directory: string, ownerMaySend = false, given?: Keys): Promise<Policies> {
   const file = join(directory, 'policies.json');
-  const text = await readIfThere(file);
+  const text = given ? undefined : await readIfThere(file);
   const stored = text === undefined ? {} : (JSON.parse(text) as Record<string, string | Keys>);
   const policies = new Map<string, Policy>();
   const set = (name: string, keys: Keys): void => {
     const sending: Right[] = name === 'iothubowner' && ownerMaySend ? ['send'] : [];
     policies.set(name, { name, ...keys, rights: new Set([...(rightsOf[name] ?? []), ...sending]) });
   };
-  const write = () => {
+  const write = async () => {
+    if (given) return;
     const keys = [...policies.values()].map(
       ({ name, primaryKey, secondaryKey }) => [name, { primaryKey, secondaryKey }] as const,
     );
-    return writeWhole(file, `${JSON.stringify(Object.fromEntries(keys), undefined, 2)}\n`);
+    await writeWhole(file, `${JSON.stringify(Object.fromEntries(keys), undefined, 2)}\n`);
   };
-  for (const name of Object.keys(rightsOf)) set(name, keysIn(stored[name]));
+  for (const name of Object.keys(rightsOf)) set(name, given ?? keysIn(stored[name]));
   if (Object.keys(rightsOf).some((name) => typeof stored[name] !== 'object')) await write();
 
   return {

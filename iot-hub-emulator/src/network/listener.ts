@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** An open port on the loopback interface. */
+/** An open port. */
 export interface Listener {
   port: number;
   /** Take no more connections: they are refused. Those that are there stay. */
@@ -22,9 +22,16 @@ const graceMs = 200;
 const retryMs = 50;
 // as many as connect at once when ten thousand devices come back
 const backlog = 4096;
-const host = '127.0.0.1';
 const rawSockets = new WeakMap<Duplex, Socket>();
 const carriers = new WeakMap<Duplex, Duplex>();
+
+/** Where a port opens. */
+export interface Place {
+  /** 0: a free one. */
+  readonly port: number;
+  /** IP address; default the loopback interface. */
+  readonly host?: string;
+}
 
 /** How a port speaks TLS: with this key and certificate, to clients that are through with it within so many milliseconds. */
 export interface TlsOptions {
@@ -33,23 +40,20 @@ export interface TlsOptions {
   handshakeMs: number;
 }
 
-/**
- * Listen on 127.0.0.1 (port 0: a free one), with TLS if it is wanted, and hand every socket to `accept` that is not
- * intercepted.
- */
+/** Listen, with TLS if it is wanted, and hand every socket to `accept` that is not intercepted. */
 export function listen(
-  port: number,
+  place: Place,
   tls: TlsOptions | undefined,
   accept: (socket: Socket) => void,
   intercept?: Intercept,
 ): Promise<Listener> {
-  if (!tls) return listenWith(createServer({ noDelay: true }), port, intercept, accept);
+  if (!tls) return listenWith(createServer({ noDelay: true }), place, intercept, accept);
   const { key, cert, handshakeMs } = tls;
   // Devices may have any certificate, or none: their login says which counts. A session that is taken up again would be
   // without the certificates above the client's own, so each connection has a handshake of its own.
   const options = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
   const server = createTlsServer({ key, cert, ...options, minVersion: 'TLSv1.2', noDelay: true }, accept);
-  return listenWith(server, port, intercept, limitHandshakes(server, handshakeMs));
+  return listenWith(server, place, intercept, limitHandshakes(server, handshakeMs));
 }
 
 /** Destroys sockets that are not through with TLS in time. Node's own limit begins anew with every byte. */
@@ -73,7 +77,7 @@ function limitHandshakes(server: Server, ms: number): (socket: Socket) => void {
 /** The same for a server that knows what to do with its sockets. */
 export async function listenWith(
   server: Server,
-  port: number,
+  place: Place,
   intercept: Intercept = () => false,
   accept: (socket: Socket) => void = () => undefined,
 ): Promise<Listener> {
@@ -93,7 +97,7 @@ export async function listenWith(
     if (raw) rawSockets.set(socket, raw);
   });
   server.on('error', () => undefined); // a socket that could not be accepted; the others can
-  await open(server, port);
+  await open(server, place);
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   const { port: own } = address;
@@ -105,7 +109,7 @@ export async function listenWith(
     },
     async resume() {
       while (!ended && !server.listening) {
-        const failed = await open(server, own).then(
+        const failed = await open(server, { ...place, port: own }).then(
           () => false,
           () => true, // another program has the port
         );
@@ -152,7 +156,7 @@ export function reset(socket: Duplex): void {
 
 const clientOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
 
-function open(server: Server, port: number): Promise<void> {
+function open(server: Server, { port, host = '127.0.0.1' }: Place): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog }, () => {

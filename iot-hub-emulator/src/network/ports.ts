@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { detectProtocol } from './detectProtocol.ts';
 import type { HubPorts } from './hubPorts.ts';
-import { type Listener, listen, listenWith } from './listener.ts';
+import { type Listener, listen, listenWith, type Place } from './listener.ts';
+import type { Reach } from './reach.ts';
 
 /** The servers behind the ports. */
 export interface Servers {
@@ -19,6 +20,7 @@ export interface Servers {
  */
 export async function openPorts(options: {
   wanted: Partial<HubPorts>;
+  reach: Pick<Reach, 'host' | 'adminHost'>;
   ports: HubPorts;
   open: Map<keyof HubPorts, Listener>;
   tls: { key: string; cert: string };
@@ -27,7 +29,7 @@ export async function openPorts(options: {
   servers: Servers;
   intercept: (port: keyof HubPorts, socket: Socket) => boolean;
 }): Promise<void> {
-  const { wanted, ports, open, tls, beginningMs, servers, intercept } = options;
+  const { wanted, reach, ports, open, tls, beginningMs, servers, intercept } = options;
   const { amqp, mqtt, rest, admin } = servers;
   const handlers = {
     amqp: amqp.accept,
@@ -38,19 +40,20 @@ export async function openPorts(options: {
     open.set(name, listener);
     ports[name] = listener.port;
   };
+  const placeOf = (name: keyof HubPorts): Place => ({ port: wanted[name] ?? 0, host: reach.host });
   const interceptAt = (name: keyof HubPorts) => (socket: Socket) => intercept(name, socket);
   const secure = (name: keyof HubPorts, fallback: keyof typeof handlers) =>
     listen(
-      wanted[name] ?? 0,
+      placeOf(name),
       { ...tls, handshakeMs: beginningMs },
       detectProtocol(handlers, fallback, beginningMs),
       interceptAt(name),
     );
 
-  enter('amqp', await listen(wanted.amqp ?? 0, undefined, amqp.accept, interceptAt('amqp')));
+  enter('amqp', await listen(placeOf('amqp'), undefined, amqp.accept, interceptAt('amqp')));
   enter('amqps', await secure('amqps', 'amqp'));
   enter('mqtts', await secure('mqtts', 'mqtt'));
   if (wanted.https === undefined) ports.https = ports.amqps;
   else enter('https', await secure('https', 'http'));
-  enter('admin', await listenWith(admin, wanted.admin ?? 0));
+  enter('admin', await listenWith(admin, { port: wanted.admin ?? 0, host: reach.adminHost }));
 }
