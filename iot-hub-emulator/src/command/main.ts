@@ -7,7 +7,7 @@ import { type CommandLine, help, readArguments } from './options.ts';
 import { portTaken } from './portTaken.ts';
 import { introduction, show } from './print.ts';
 import { requestFor } from './remote.ts';
-import { answers, describe, findAdminUrl, hideFromGit, publish } from './stateFile.ts';
+import { answers, describe, findAdmin, hideFromGit, publish } from './stateFile.ts';
 import { UsageError } from './usageError.ts';
 
 /** Where a hub has its state unless a directory is named, and where a sandbox has its own: in the folder in which the command runs (H2). */
@@ -33,26 +33,28 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, directory, json }: CommandLine, from: string): Promise<void> {
+async function command({ words, adminUrl, adminToken, directory, json }: CommandLine, from: string): Promise<void> {
   const request = requestFor(words, from);
-  const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
-  if (url === undefined || !(await answers(url)))
+  const found = adminUrl === undefined ? findAdmin(directory, sandboxDirectory) : { url: adminUrl.replace(/\/$/, '') };
+  if (found === undefined || !(await answers(found.url)))
     throw new UsageError(`No hub runs there. Start one with: ${called}, or name its admin port: --admin URL`);
-  const answer = await ask(url.replace(/\/$/, ''), request);
+  const answer = await ask({ ...found, ...(adminToken !== undefined && { token: adminToken }) }, request);
   console.log(json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
 }
 
-async function run({ directory, hub: options, json }: CommandLine): Promise<void> {
-  const other = findAdminUrl(directory, directory);
-  if (other !== undefined && (await answers(other)))
-    throw new UsageError(`A hub runs in ${directory} already: ${other}. A second one needs a --directory of its own.`);
-  const ending = interrupted();
+async function run({ directory, hub: options, json, endsWithStdin }: CommandLine): Promise<void> {
+  const other = findAdmin(directory, directory);
+  if (other !== undefined && (await answers(other.url)))
+    throw new UsageError(
+      `A hub runs in ${directory} already: ${other.url}. A second one needs a --directory of its own.`,
+    );
+  const ending = Promise.race([interrupted(), ...(endsWithStdin ? [endOfInput()] : [])]);
   if (directory === ownDirectory) await hideFromGit(directory);
   const { startHub } = await import('../hub.ts'); // a command for a hub that runs needs none of it
   const hub = await startHub(options);
   const state = describe(hub, new Date());
   const withdraw = await publish(directory, state);
-  console.log(json ? JSON.stringify(state, undefined, 2) : introduction(state));
+  console.log(json ? JSON.stringify(state, undefined, 2) : introduction(state, options.development));
   await ending;
   await withdraw();
   await hub.close();
@@ -69,6 +71,16 @@ function interrupted(): Promise<void> {
       } else if (performance.now() - first > 1000) process.exit(130);
     };
     process.on('SIGINT', end).on('SIGTERM', end);
+  });
+}
+
+/** Resolves when standard input has ended: the program that started this one closed it, or is gone. */
+function endOfInput(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin
+      .once('close', resolve)
+      .once('error', () => resolve())
+      .resume();
   });
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
@@ -65,7 +66,16 @@ Usage: ${called} COMMAND [options]
                      unless given
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
-  --name N           name of the hub and of its event hub, default sandbox-hub
+  --name N[,N…]      name of the hub and of its event hub, default sandbox-hub;
+                     this and those after it are names or addresses by which
+                     clients call it besides localhost: its certificate has them
+  --host A           IP address to listen on, 0.0.0.0 or :: for all; by default
+                     this machine only
+  --admin-host A     the same for the admin port, which then asks for a token
+  --development      the hub that everybody knows: its name, keys and two devices
+                     are published, so it KEEPS NOBODY OUT
+  --end-with-stdin   end when standard input ends, as it does with the program
+                     that started the hub
   --source S         events of the hub's own beside those of devices:
                      deviceConnectionStateEvents, deviceLifecycleEvents or
                      twinChangeEvents; may be given again
@@ -90,6 +100,8 @@ Usage: ${called} COMMAND [options]
                      DIR of --persist, or .iot-hub-emulator
   --admin URL        the admin port of the hub to talk to; by default that of
                      the directory, or of a running sandbox
+  --admin-token FILE the token of the admin port is in FILE; by default the
+                     directory has it
   --json             print JSON on stdout
   --help`;
 
@@ -102,6 +114,9 @@ export interface CommandLine {
   /** Words after the options; none: run a hub. */
   words: readonly string[];
   adminUrl: string | undefined;
+  adminToken: string | undefined;
+  /** End when standard input does. */
+  endsWithStdin: boolean;
   /** The ports that were asked for, by option. */
   given: Readonly<Record<string, number>>;
   hub: HubOptions;
@@ -119,6 +134,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       json: flag,
       strict: flag,
       'owner-may-send': flag,
+      development: flag,
+      'end-with-stdin': flag,
       partitions: text,
       retention: text,
       persist: text,
@@ -127,7 +144,10 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       'methods-at-once': text,
       name: text,
       directory: text,
+      host: text,
+      'admin-host': text,
       admin: text,
+      'admin-token': text,
       authority: text,
       'route-to': text,
       'route-partitions': text,
@@ -159,6 +179,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const routeTo = values['route-to'];
   if (routeTo === undefined && routePartitions !== undefined)
     throw new UsageError('--route-partitions needs --route-to.');
+  const [name, ...others] = values.name?.split(',') ?? [];
+  const adminToken = values['admin-token'] === undefined ? undefined : readToken(resolve(from, values['admin-token']));
   const methodsAtOnce = number('methods-at-once', 1, 1_000_000);
   return {
     help: values.help,
@@ -166,6 +188,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     directory,
     words: positionals,
     adminUrl: values.admin,
+    adminToken,
+    endsWithStdin: values['end-with-stdin'],
     given: Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
     ),
@@ -193,11 +217,23 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       ...(routeTo !== undefined && {
         routeTo: { name: routeTo, ...(routePartitions !== undefined && { partitions: routePartitions }) },
       }),
-      ...(values.name !== undefined && { name: values.name }),
+      ...(name !== undefined && { name, hostNames: [name, ...others] }),
+      ...(values.host !== undefined && { host: values.host }),
+      ...(values['admin-host'] !== undefined && { adminHost: values['admin-host'] }),
+      ...(adminToken !== undefined && { adminToken }),
+      ...(values.development && { development: true }),
       ...(partitions !== undefined && { partitions }),
       ...(persist !== undefined && { persist: join(persist, 'data') }),
     },
   };
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`--admin-token ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }
 
 function sourceOf(given: string): NotificationSource {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AdminPort } from '../admin/ask.ts';
 import type { Hub } from '../hub.ts';
 import { writeWhole } from '../identity/secretFile.ts';
 import type { HubPorts } from '../network/hubPorts.ts';
@@ -16,6 +17,8 @@ export interface HubState {
   /** PEM file of the authority behind the TLS ports. */
   caFile: string;
   adminUrl: string;
+  /** Absent if the admin port is not open to other machines. */
+  adminToken?: string | undefined;
   eventsConnectionString: string;
   serviceConnectionString: string;
   /** With all rights. */
@@ -28,7 +31,7 @@ const fileOf = (directory: string): string => join(directory, 'hub.json');
 
 /** The state of a hub that has just started. */
 export function describe(hub: Hub, now: Date): HubState {
-  const { name, hostName, ports, caFile, adminUrl, eventsConnectionString, serviceConnectionString } = hub;
+  const { name, hostName, ports, caFile, adminUrl, adminToken, eventsConnectionString, serviceConnectionString } = hub;
   return {
     pid: process.pid,
     startedAt: now.toISOString(),
@@ -37,6 +40,7 @@ export function describe(hub: Hub, now: Date): HubState {
     ports,
     caFile,
     adminUrl,
+    adminToken,
     eventsConnectionString,
     serviceConnectionString,
     ownerConnectionString: hub.connectionString('iothubowner'),
@@ -55,18 +59,17 @@ export async function publish(directory: string, state: HubState): Promise<() =>
 /** Keys must not get into a repository: what is in a directory that was not asked for is nothing that git sees. */
 export const hideFromGit = (directory: string): Promise<void> => writeWhole(join(directory, '.gitignore'), '*\n');
 
-/** The admin URL of the hub that was started in `directory`; failing that, of the sandbox that was started in `sandbox`. */
-export function findAdminUrl(directory: string, sandbox: string): string | undefined {
-  return (
-    read<HubState>(fileOf(directory))?.adminUrl ?? read<{ hub?: HubState }>(join(sandbox, 'state.json'))?.hub?.adminUrl
-  );
+/** The admin port of the hub that was started in `directory`; failing that, of the sandbox that was started in `sandbox`. */
+export function findAdmin(directory: string, sandbox: string): AdminPort | undefined {
+  const found = read<HubState>(fileOf(directory)) ?? read<{ hub?: HubState }>(join(sandbox, 'state.json'))?.hub;
+  return found && { url: found.adminUrl, token: found.adminToken };
 }
 
-/** Whether a hub answers there. */
+/** Whether a hub answers there, even if it asks for a token. */
 export async function answers(adminUrl: string): Promise<boolean> {
   const asking = fetch(adminUrl, { signal: AbortSignal.timeout(10_000) });
   return asking.then(
-    ({ ok }) => ok,
+    ({ ok, status }) => ok || status === 401,
     () => false,
   );
 }
