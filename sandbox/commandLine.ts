@@ -19,12 +19,16 @@ this machine, demonstrates all messages and methods, and keeps running.
   --no-page       leave the page out
   --tier S1|S2|S3 the hub throttles like one of that tier; by default it does
                   not throttle
+  --group G       a consumer group of the hub besides $Default, which is the
+                  service's; may be given again
   --directory D   where state, keys and logs go, default .sandbox; each running
                   sandbox needs its own
   --help
 
   Ports, each a free one unless given:
-  --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N      the hub
+  --amqp-port N  --amqps-port N  --mqtts-port N                          the hub
+  --https-port N  --hub-admin-port N    the same; HTTPS shares the port of AMQP
+                                        over TLS unless given
   --information-model-port N  --type-registry-port N
   --principal-manager-port N  --backends-admin-port N               the backends
   --service-port N                                   the service's health checks
@@ -48,10 +52,12 @@ export function readArguments() {
       'no-page': { type: 'boolean', default: false },
       directory: { type: 'string', default: sandboxDirectory },
       tier: { type: 'string' },
+      group: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
       'amqp-port': port,
       'amqps-port': port,
       'mqtts-port': port,
+      'https-port': port,
       'hub-admin-port': port,
       'information-model-port': port,
       'type-registry-port': port,
@@ -87,11 +93,13 @@ export function readArguments() {
       Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
     ) as Readonly<Record<string, number>>,
     hubRules: rulesOf(values.tier),
+    consumerGroups: values.group,
     ports: {
       hub: {
         amqp: number('amqp-port'),
         amqps: number('amqps-port'),
         mqtts: number('mqtts-port'),
+        ...(values['https-port'] !== undefined && { https: number('https-port') }),
         admin: number('hub-admin-port'),
       },
       backends: {

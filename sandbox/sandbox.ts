@@ -70,6 +70,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       directory: join(directory, 'hub'),
       devices: initialDevices.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
+      consumerGroups: options.consumerGroups ?? [],
       rules: options.hubRules ?? {},
       otherwise: options.otherwise ?? [],
     });

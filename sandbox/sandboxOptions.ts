@@ -1,8 +1,8 @@
-import type { HubRules, Way } from 'iot-hub-emulator';
+import type { HubPorts, HubRules, Way } from 'iot-hub-emulator';
 import type { Printer } from './terminal/print.ts';
 
 interface SandboxPorts {
-  hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
+  hub?: Partial<HubPorts>;
   backends?: { informationModel?: number; typeRegistry?: number; principalManager?: number; admin?: number };
   service?: number;
   methods?: number;
@@ -37,6 +37,8 @@ export interface SandboxOptions {
   methodsEnvironment?: Readonly<Record<string, string>>;
   /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
   hubRules?: HubRules;
+  /** Consumer groups of the hub besides `$Default`, which is the service's. */
+  consumerGroups?: readonly string[];
   /** Facts about the hub of which it has the contrary. */
   otherwise?: readonly Way[];
   printer?: Printer;

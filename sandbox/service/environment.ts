@@ -42,7 +42,11 @@ export function frontDoorEnvironment(
 ): Record<string, string> {
   return {
     NODE_ENV: 'production',
-    HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+    // It uses HTTPS alone: the port of AMQP says nothing, above all when it is the usual one and left out.
+    HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString.replace(
+      /^HostName=[^;]*/,
+      `HostName=${new URL(hub.restUrl).host}`,
+    ),
     ...ofBackends(backends),
     METHODS_PORT: String(at.port),
     METHODS_FILES_CONNECTION_STRING: connectionString,

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HubPorts } from 'iot-hub-emulator';
 import { sandboxDirectory } from './directories.ts';
 
 /** Everything that a tool, a test or a person needs to use a running sandbox. */
@@ -12,12 +13,14 @@ export interface SandboxState {
   hub: {
     name: string;
     hostName: string;
-    ports: { amqp: number; amqps: number; mqtts: number; admin: number };
+    ports: HubPorts;
     /** PEM file of the authority behind the hub's TLS ports. */
     caFile: string;
     adminUrl: string;
     eventsConnectionString: string;
     serviceConnectionString: string;
+    /** With all rights. */
+    ownerConnectionString: string;
     /** Connection strings of the devices that existed at the start. */
     devices: Record<string, string>;
     /** Keys of devices that are registered later are derived from it, so that a second registration finds the same key. */

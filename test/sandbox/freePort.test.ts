@@ -16,14 +16,15 @@ async function listening(port: number): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-it('a free port is neither ephemeral nor in use', async () => {
+it('a free port is neither ephemeral, nor in use, nor one that fetch refuses', async () => {
   const taken = await listening(0);
   randomInt.mockReturnValueOnce(taken).mockImplementation((min, max) => {
-    expect([min, max]).toEqual([10_000, 32_768]);
+    expect([min, max]).toEqual([10_081, 32_768]);
     return random(min, max);
   });
   const port = await free();
-  expect(port).toBeGreaterThanOrEqual(10_000);
+  expect(port).toBeGreaterThanOrEqual(10_081);
+  await expect(fetch('http://127.0.0.1:10080/')).rejects.toMatchObject({ cause: { message: 'bad port' } });
   expect(port).toBeLessThan(32_768);
   expect(await listening(port)).toBe(port);
 });
@@ -38,6 +39,6 @@ it('a free port is returned once', async () => {
 it('a free port is searched a hundred times at most', async () => {
   const taken = await listening(0);
   randomInt.mockReset().mockReturnValue(taken);
-  await expect(free()).rejects.toThrow('No free TCP port between 10000 and 32767');
+  await expect(free()).rejects.toThrow('No free TCP port between 10081 and 32767');
   expect(randomInt).toHaveBeenCalledTimes(100);
 });

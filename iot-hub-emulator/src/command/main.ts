@@ -15,6 +15,8 @@ const [ownDirectory, sandboxDirectory] = [resolve('.iot-hub-emulator'), resolve(
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 
+const published = 'THE KEYS OF THIS HUB ARE PUBLISHED: it keeps nobody out. For development only.';
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -54,7 +56,8 @@ async function run({ directory, hub: options, json, endsWithStdin }: CommandLine
   const hub = await startHub(options);
   const state = describe(hub, new Date());
   const withdraw = await publish(directory, state);
-  console.log(json ? JSON.stringify(state, undefined, 2) : introduction(state, options.development));
+  console.log(json ? JSON.stringify(state, undefined, 2) : introduction(state));
+  if (options.development) process.stderr.write(`${published}\n`);
   await ending;
   await withdraw();
   await hub.close();
@@ -78,6 +81,7 @@ function interrupted(): Promise<void> {
 function endOfInput(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin
+      .once('end', resolve)
       .once('close', resolve)
       .once('error', () => resolve())
       .resume();

@@ -5,7 +5,7 @@ import { called } from './called.ts';
 import type { HubState } from './stateFile.ts';
 
 /** A hub that has just started, for a person. */
-export function introduction(state: HubState, isDevelopment = false): string {
+export function introduction(state: HubState): string {
   const { ports, devices } = state;
   const names = Object.keys(devices);
   const device =
@@ -20,7 +20,7 @@ Trust     NODE_EXTRA_CA_CERTS=${state.caFile}
 Admin     ${state.adminUrl}
 Devices
 ${device.join('\n')}
-${isDevelopment ? '\nITS KEYS ARE PUBLISHED: whoever reaches it may do everything. For development only.\n' : ''}
+
 End       Ctrl-C
 `;
 }
