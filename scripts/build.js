@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `node scripts/build.js service|edge` makes `dist` from the sources: one file for each package and a few for our own code,
+ * `node scripts/build.js service|edge|hub` makes `dist` from the sources: one file for each package and a few for our own code,
  * instead of a thousand that Node would find, read and link one by one. That was most of the CPU of a start (D175). Run by
  * `npm run build`, after the compiler.
  */
@@ -24,6 +24,13 @@ const images = {
     hasPage: true,
   },
   edge: { source: 'edge/src', programs: ['main'], manifest: 'edge/package.json', dist: 'edge/dist', hasPage: false },
+  hub: {
+    source: 'iot-hub-emulator/src/command',
+    programs: ['main'],
+    manifest: 'iot-hub-emulator/package.json',
+    dist: 'iot-hub-emulator/dist',
+    hasPage: false,
+  },
 };
 
 const image = images[/** @type {keyof typeof images} */ (process.argv[2])];

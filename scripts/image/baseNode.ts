@@ -14,7 +14,7 @@ const version = '26.10.0';
  */
 export async function installNode(project: string, directory: string, wanted = version): Promise<string> {
   const [line] = version.split('.', 1);
-  for (const dockerfile of ['Dockerfile', 'edge/Dockerfile']) {
+  for (const dockerfile of ['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile']) {
     const base = readDockerfile(await readFile(join(project, dockerfile), 'utf8')).find(({ verb }) => verb === 'ARG');
     if (!base?.argument.startsWith(`BASE_IMAGE=node:${line}-`))
       throw new Error(`${dockerfile} has ${base?.argument}, the proof has Node.js ${version}`);

@@ -15,7 +15,10 @@ export interface Image {
   user: string;
   ports: string[];
   environment: Record<string, string>;
+  /** With the entrypoint before it. */
   command: string[];
+  /** What a command of one's own follows. */
+  entrypoint: string[];
   healthCheck: string[];
 }
 
@@ -58,7 +61,7 @@ export async function followDockerfile(
   const defaults = new Map<string, string>();
   const volumes: string[] = [];
   const ports: string[] = [];
-  let [user, command, healthCheck] = ['0:0', [] as string[], [] as string[]];
+  let [user, command, entrypoint, healthCheck] = ['0:0', [] as string[], [] as string[], [] as string[]];
 
   for (const { verb, argument } of instructions) {
     const here = join(stage.root, stage.workdir);
@@ -94,6 +97,8 @@ export async function followDockerfile(
       await run(argument, here, { ...cleanEnvironment(node), ...stage.environment });
     } else if (verb === 'CMD') {
       command = JSON.parse(argument);
+    } else if (verb === 'ENTRYPOINT') {
+      entrypoint = JSON.parse(argument);
     } else if (verb === 'HEALTHCHECK') {
       healthCheck = JSON.parse(argument.slice(argument.indexOf('[')));
     } else if (verb === 'VOLUME') {
@@ -107,7 +112,8 @@ export async function followDockerfile(
     } else if (!needsEngine.includes(verb)) throw new StepFailed(`${verb} is not understood here`);
   }
   const { root: lastRoot, workdir, environment } = stage;
-  return { root: lastRoot, workdir, environment, volumes, user, ports, command, healthCheck };
+  command = [...entrypoint, ...command];
+  return { root: lastRoot, workdir, environment, volumes, user, ports, command, entrypoint, healthCheck };
 }
 
 async function run(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<void> {

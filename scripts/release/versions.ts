@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Where the version of the project stands. All parts have the same. */
 const manifests = ['package.json', 'edge/package.json', 'iot-hub-emulator/package.json', 'telemetry/package.json'];
 const ownPackages = ['@device-messaging/telemetry', 'iot-hub-emulator'];
-const dockerfiles = ['Dockerfile', 'edge/Dockerfile'];
+const dockerfiles = ['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile'];
 const label = /(?<=^LABEL org\.opencontainers\.image\.version=).*$/m;
 
 /** A file, and what it would be with another version. */

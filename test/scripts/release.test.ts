@@ -21,8 +21,8 @@ it('all parts have one version, which both changelogs have, too', () => {
 
 it('another version would change the manifests, the lock file and the labels of the images', () =>
   expect([...otherVersions('9.9.9')].sort()).toEqual([
-    ...['Dockerfile', 'edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/package.json'],
-    ...['package-lock.json', 'package.json', 'telemetry/package.json'],
+    ...['Dockerfile', 'edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/Dockerfile'],
+    ...['iot-hub-emulator/package.json', 'package-lock.json', 'package.json', 'telemetry/package.json'],
   ]));
 
 it('this version is above what has been released', () => expect(alreadyReleased(version, releasesIn('.'))).toEqual([]));

@@ -17,7 +17,9 @@ const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 
 const published = 'THE KEYS OF THIS HUB ARE PUBLISHED: it keeps nobody out. For development only.';
 
-process.exitCode = await main();
+void main().then((code) => {
+  process.exitCode = code;
+});
 
 async function main(): Promise<number> {
   let given: CommandLine['given'] = {};
