@@ -2,6 +2,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { developmentHub } from '../iot-hub-emulator/src/identity/developmentHub.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { tail } from '../sandbox/service/process.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';
@@ -12,17 +13,19 @@ import { createContainer, type Mount, requireContainers } from './image/containe
 import { type DockerRun, readDockerRun } from './image/dockerRun.ts';
 import { proveEdge } from './image/edgeStory.ts';
 import { followDockerfile, type Image, StepFailed } from './image/followDockerfile.ts';
+import { proveHub } from './image/hubStory.ts';
 import { proveMethods } from './image/methods.ts';
+import { openNetwork, serverAddress, whyNoNetwork } from './image/network.ts';
 import { proveService } from './image/story.ts';
 
 /**
  * Proves what the Dockerfiles build, where no container engine runs: follows them in empty folders, with the Node.js of their
- * base image, and has the results serve devices and applications of the sandbox, isolated as in a container, with what
+ * base image, and has the results serve devices and applications of the sandbox and the clients of a hub, isolated as in a container, with what
  * README's `docker run` line says. `npm run prove -- image`
  */
 
 /** For what needs seconds. */
-const edgeMs = 300_000;
+const limitMs = 300_000;
 
 /** Of what the project adds to the base image. */
 const maxBytes = 15_000_000;
@@ -51,10 +54,11 @@ try {
   const edgeFiles = ['edge/dist', 'edge/package.json', 'LICENSE'];
   const bytesOfEdge = await proveLayers(join(ofEdge.root, ofEdge.workdir), edgeFiles);
   printer.progress(`The image of the edge proxy adds ${megabytes(bytesOfEdge)} to its base`);
-  const limit = AbortSignal.timeout(edgeMs);
+  const limit = AbortSignal.timeout(limitMs);
   const edgeContainer = (mounts: readonly Mount[]) => createContainer(ofEdge, node, mounts, limit);
   await proveEdge(ofEdge, edgeContainer, await edgeDirectory(), printer);
-  printer.progress('Both images are proven');
+  await proveHubImage(await follow('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
+  printer.progress('All images are proven');
 } catch (error) {
   process.exitCode = 1;
   process.stderr.write(
@@ -62,6 +66,24 @@ try {
   );
 } finally {
   await rm(directory, { recursive: true, force: true });
+}
+
+async function proveHubImage(image: Image, node: string): Promise<void> {
+  const bytes = await proveLayers(join(image.root, image.workdir), ['dist', 'development', 'LICENSE']);
+  printer.progress(`The image of the hub emulator adds ${megabytes(bytes)} to its base`);
+  const why = await whyNoNetwork();
+  if (why !== undefined) {
+    printer.progress(`NOT PROVEN is how that image runs: ${why}`);
+    return;
+  }
+  const signal = AbortSignal.timeout(limitMs);
+  const network = await openNetwork(developmentHub.name, serverAddress[4]);
+  try {
+    const container = createContainer(image, node, [], signal, network.server);
+    await proveHub(image, { container, network, signal }, printer);
+  } finally {
+    await network.close();
+  }
 }
 
 /** Readable for the image's user, who is not the one of this process. */

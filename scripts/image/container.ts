@@ -21,6 +21,8 @@ export interface Container {
   ): Promise<ServiceProcess>;
   /** Whose rights that command needs; absent when it is the one of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
+  /** The words that run a command so. */
+  isolated(words: readonly string[]): string[];
   /** The real path of one in the image. */
   real(path: string): string;
   /** Runs a Node.js program of the image to its end, and resolves with its output. Rejects when it fails. */
@@ -36,11 +38,19 @@ const baseFiles = ['/lib', '/lib64', '/usr/lib', '/etc/ssl', '/etc/hosts', '/etc
 /**
  * @param node Node.js of the base image
  * @param signal kills the programs that run
+ * @param network the words that run a command in another network, as root; default in that of this process
  */
-export function createContainer(image: Image, node: string, mounts: readonly Mount[], signal: AbortSignal): Container {
+export function createContainer(
+  image: Image,
+  node: string,
+  mounts: readonly Mount[],
+  signal: AbortSignal,
+  network?: readonly string[],
+): Container {
   const real = (path: string) => join(image.root, path);
   const [uid = '', gid = ''] = image.user.split(':');
-  const user = isRoot ? { uid: Number(uid), gid: Number(gid) } : undefined;
+  const entered = network ? [...network, '--setuid', uid, '--setgid', gid] : [];
+  const user = isRoot && !network ? { uid: Number(uid), gid: Number(gid) } : undefined;
   const bind = ({ from, to, writable }: Mount) => [writable ? '--bind' : '--ro-bind', from, to];
   const sandbox = [
     ...['--unshare-user', '--uid', uid, '--gid', gid, '--unshare-ipc', '--unshare-uts'],
@@ -53,7 +63,7 @@ export function createContainer(image: Image, node: string, mounts: readonly Mou
     ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/'],
     ...['--setenv', 'PATH', '/usr/local/bin', '--chdir', image.workdir],
   ];
-  const isolated = (words: readonly string[]) => ['bwrap', ...sandbox, '--', ...words];
+  const isolated = (words: readonly string[]) => [...entered, 'bwrap', ...sandbox, '--', ...words];
   return {
     async start(command, options) {
       const readyWithinMs = Number.POSITIVE_INFINITY;
@@ -63,6 +73,7 @@ export function createContainer(image: Image, node: string, mounts: readonly Mou
       return stoppable(wrapper);
     },
     ...(user && { user }),
+    isolated,
     real,
     async run(args, environment) {
       const [program = '', ...words] = isolated(['node', ...args]);
@@ -71,9 +82,13 @@ export function createContainer(image: Image, node: string, mounts: readonly Mou
   };
 }
 
+/** The program that `bwrap` runs. */
+export const childOf = async (pid: number): Promise<number> =>
+  Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+
 /** `bwrap` watches the program, whose end is its own, but passes no signal on. */
 async function stoppable(wrapper: ServiceProcess): Promise<ServiceProcess> {
-  const pid = Number(await readFile(`/proc/${wrapper.pid}/task/${wrapper.pid}/children`, 'utf8'));
+  const pid = await childOf(wrapper.pid);
   return {
     ...wrapper,
     pid,

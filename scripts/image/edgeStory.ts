@@ -71,7 +71,10 @@ export async function proveEdge(
   }
 }
 
-async function proveThatNothingCanBeWritten(container: Container, environment: Record<string, string>): Promise<void> {
+export async function proveThatNothingCanBeWritten(
+  container: Container,
+  environment: Record<string, string>,
+): Promise<void> {
   const script = "require('node:fs').writeFileSync('written', '')";
   const failure = await container.run(['-e', script], environment).then(
     () => undefined,

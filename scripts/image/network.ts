@@ -11,7 +11,7 @@ const execute = promisify(execFile);
 
 /** Two machines with a cable between them, and nothing of the network of this one: network namespaces. */
 export interface Network {
-  /** The words before a command that run it there. */
+  /** The words before a command that run it there: `nsenter` with options, to which more can be added. */
   readonly server: readonly string[];
   readonly client: readonly string[];
   close(): Promise<void>;
@@ -78,7 +78,7 @@ async function openMachine(hosts: string) {
   const pid = String(holder.pid);
   return {
     pid,
-    enter: ['nsenter', '--target', pid, '--net', '--mount', '--wd', '--'],
+    enter: ['nsenter', '--target', pid, '--net', '--mount', '--wd'],
     async close() {
       holder.stdin.end();
       await ended;
