@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { contractPage } from './writtenPart.ts';
 
 const description = `For tests, tools and people: devices, faults, counters and the journal of a running hub. It listens on the
-loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host
-other than localhost). JSON in and out; every error is an object with a sentence. \`GET /\` lists these routes.
+loopback interface and needs no token; opened to other machines, it asks for one. It refuses requests of web pages (with an \`Origin\`, or for a host
+that is no name of the hub). JSON in and out; every error is an object with a sentence. \`GET /\` lists these routes.
 `;
 
 const named = z.registry<{ id: string }>();
@@ -72,8 +72,13 @@ export function hubAdminOpenApi(): string {
     openapi: '3.1.0',
     info: { title: 'Administration of the hub emulator', version: '1.0.0', description },
     servers: [{ url: '{adminUrl}', variables: { adminUrl: { default: 'http://127.0.0.1:8080' } } }],
+    security: [{}, { token: [] }],
     paths,
-    components: { responses: { refused }, schemas: Object.fromEntries(components) },
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      responses: { refused },
+      schemas: Object.fromEntries(components),
+    },
   };
   return contractPage("the operations and schemas of the hub's admin port", contract);
 }

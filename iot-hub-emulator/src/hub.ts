@@ -63,7 +63,7 @@ export interface HubOptions {
   adminHost?: string;
   /** That token; default one that is made at the first start and kept in `directory`. */
   adminToken?: string;
-  /** The hub that everybody knows: name, keys and two devices are published (H25). Nothing of it is a secret; default false. */
+  /** The hub that everybody knows: name, keys and two devices are published (H30). Nothing of it is a secret; default false. */
   development?: boolean;
   /**
    * Where the certificate authority and all keys are kept; they are made at the first start. Default a temporary directory, which

@@ -120,6 +120,14 @@ test('npx runs a hub, which prints its connection strings and the file of its au
   expect(existsSync(join(project, '.iot-hub-emulator/hub.json'))).toBe(false);
 });
 
+test('the recipe for a shell runs a hub that ends with it', async () => {
+  const recipes = readFileSync(installed('docs/recipes.md'), 'utf8');
+  const [, script = ''] = /<!-- with-hub.sh -->\n```sh\n(.*?)```/s.exec(recipes) ?? [];
+  const { stdout } = await run('sh', ['-c', script], { cwd: project, env });
+  expect(stdout).toMatch(/^deviceId .*\npump-1 /m);
+  expect(existsSync(join(project, 'hub/hub.json'))).toBe(false);
+});
+
 type Installed = { folder: string; manifest: { name: string; version: string } };
 
 /** The packages that are installed in a project, as its lock file knows them. */

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readArguments } from '../src/command/options.ts';
 import { requestFor } from '../src/command/remote.ts';
+import { describe as describeHub } from '../src/command/stateFile.ts';
 import { faultKinds } from '../src/faults/kinds.ts';
 import { parseFault } from '../src/faults/schema.ts';
 import { issueCertificate } from '../src/identity/issueCertificate.ts';
 import { folderForAll } from './support/fixtures.ts';
+import { hubForTest } from './support/sharedHub.ts';
 
 const page = readFileSync('iot-hub-emulator/README.md', 'utf8');
 
@@ -31,6 +33,14 @@ describe('README', () => {
     const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`iot-hub-emulator([^`]*)`/g)]);
     const packed = Object.keys(exports).filter((name) => 'default' in exports[name]);
     expect(named.map(([, name]) => `.${name}`).toSorted()).toEqual(packed.toSorted());
+  });
+  test('lists exactly the keys of hub.json', async () => {
+    const hub = await hubForTest();
+    const table = page.split('| key of `hub.json`')[1]?.split('\n\n', 1)[0] ?? '';
+    const rows = table.split('\n').slice(2);
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, key]) => key));
+    expect(named).toEqual(Object.keys(describeHub(hub, new Date())));
+    for (const port of Object.keys(hub.ports)) expect(rows.find((row) => row.startsWith('| `ports`'))).toContain(port);
   });
   const commands = [...page.matchAll(/^npx iot-hub-emulator (.*?)(?: +#.*)?$/gm)].map(([, words = '']) => words);
   const directory = folderForAll('page');

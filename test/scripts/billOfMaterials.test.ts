@@ -19,9 +19,9 @@ const nameOf = ({ group, name }: Component) => (group ? `${group}/${name}` : nam
 const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
 
 describe.each([
-  ['the service', 'dist', 'package.json', 'Dockerfile', ['preact']],
-  ['the edge proxy', 'edge/dist', 'edge/package.json', 'edge/Dockerfile', []],
-])('the image of %s', (_, dist, manifest, dockerfile, ofPage) => {
+  ['the service', 'dist', ['preact']],
+  ['the edge proxy', 'edge/dist', []],
+])('the image of %s', (_, dist, ofPage) => {
   it('has a bill of materials that is valid CycloneDX 1.6', async () => {
     const schemas = join(
       dirname(createRequire(import.meta.url).resolve('@cyclonedx/cyclonedx-library/package.json')),
@@ -59,15 +59,20 @@ describe.each([
     expect(missing).toEqual([]);
     expect(notices).not.toContain('(undefined)');
   });
-  it('has labels with the version and the licence of its package', async () => {
-    const { version, license, description } = await read(manifest);
-    const labels = readDockerfile(await readFile(dockerfile, 'utf8')).flatMap(({ verb, argument }) =>
-      verb === 'LABEL' ? [argument.replace('org.opencontainers.image.', '')] : [],
-    );
-    expect(labels).toEqual(
-      expect.arrayContaining([`version=${version}`, `licenses=${license}`, `description="${description}"`]),
-    );
-  });
+});
+
+it.each([
+  ['the service', '.'],
+  ['the edge proxy', 'edge'],
+  ['the hub emulator', 'iot-hub-emulator'],
+])('the image of %s has labels with the version and the licence of its package', async (_, folder) => {
+  const { version, license, description } = await read(join(folder, 'package.json'));
+  const labels = readDockerfile(await readFile(join(folder, 'Dockerfile'), 'utf8')).flatMap(({ verb, argument }) =>
+    verb === 'LABEL' ? [argument.replace('org.opencontainers.image.', '')] : [],
+  );
+  expect(labels).toEqual(
+    expect.arrayContaining([`version=${version}`, `licenses=${license}`, `description="${description}"`]),
+  );
 });
 
 describe('a bundle', () => {

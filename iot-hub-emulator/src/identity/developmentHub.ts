@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { KeyName } from './policies.ts';
 
-/** The hub that everybody knows (H25). NOTHING OF IT IS A SECRET: it is printed in README. */
+/** The hub that everybody knows (H30). NOTHING OF IT IS A SECRET: it is printed in README. */
 export const developmentHub = {
   /** Of the hub, of its event hub, and a name by which clients reach it. */
   name: 'iot-hub',

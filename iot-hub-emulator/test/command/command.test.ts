@@ -108,6 +108,36 @@ test('a second hub in the same directory is refused, and a hub that ends removes
   expect(await run('devices')).toMatchObject({ code: 1, error: expect.stringContaining('No hub runs there') });
 });
 
+test('a hub whose admin port is open is asked with the token of its directory, and ends with its standard input', async () => {
+  const own = join(directory, 'open');
+  const at = ['--directory', own];
+  // of this machine only, but no address by which a hub knows that
+  const more = ['--admin-host', '::ffff:127.0.0.1', '--development', '--end-with-stdin', '--json'];
+  const hub = spawn(process.execPath, [launcher, program, ...at, ...more], {
+    ...{ cwd: directory, stdio: ['pipe', 'pipe', 'pipe'] },
+  });
+  let warned = '';
+  hub.stderr.on('data', (text) => {
+    warned += text;
+  });
+  let text = '';
+  for await (const line of createInterface({ input: hub.stdout })) {
+    text += line;
+    if (line === '}') break;
+  }
+  const { adminToken, ports }: HubState = JSON.parse(text);
+  expect(JSON.parse((await run(...at, 'devices', '--json')).out).devices).toHaveLength(2);
+  expect((await run(...at)).error).toContain('A hub runs in');
+  const admin = ['--admin', `http://127.0.0.1:${ports.admin}`];
+  expect(await run(...admin, 'devices')).toMatchObject({ code: 1, error: expect.stringContaining('Bearer') });
+  await writeFile(join(directory, 'token'), `${adminToken}\n`);
+  expect(await run(...admin, '--admin-token', join(directory, 'token'), 'devices')).toMatchObject({ code: 0 });
+  hub.stdin.end();
+  expect(await once(hub, 'exit')).toEqual([0, null]);
+  expect(existsSync(join(own, 'hub.json'))).toBe(false);
+  expect(warned).toBe('THE KEYS OF THIS HUB ARE PUBLISHED: it keeps nobody out. For development only.\n');
+});
+
 test('a command finds the hub of a sandbox that runs in the folder, when no other does', async () => {
   const answering = createServer((_, response) => response.end('{"devices":[]}')).listen(0, '127.0.0.1');
   onTestFinished(() => void answering.close());

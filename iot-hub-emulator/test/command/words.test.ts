@@ -31,6 +31,17 @@ describe('the options of a hub', () => {
       ...{ devices: [{ deviceId: 'd1' }], ports: { mqtts: 8883, amqp: 0 }, strictProperties: true },
     });
   });
+  test('name addresses, and names of which the first is that of the hub', () => {
+    writeFileSync(join(directory, 'token'), 'a-token-of-sixteen\n');
+    const args = ['--name', 'hub,iothub.local', '--host', '::', '--admin-host', '0.0.0.0', '--end-with-stdin'];
+    const asked = read(...args, '--development', '--admin-token', join(directory, 'token'));
+    expect(asked).toMatchObject({ endsWithStdin: true, adminToken: 'a-token-of-sixteen' });
+    expect(asked.hub).toMatchObject({
+      ...{ name: 'hub', hostNames: ['hub', 'iothub.local'], host: '::', adminHost: '0.0.0.0' },
+      ...{ adminToken: 'a-token-of-sixteen', development: true },
+    });
+    expect(read().hub).not.toHaveProperty('host');
+  });
   test.each([
     ['--partitions', '0'],
     ['--partitions', '1.5'],
@@ -38,6 +49,7 @@ describe('the options of a hub', () => {
     ['--retention', 'x'],
     ['--tier', 'S4'],
     ['--route-partitions', '2'],
+    ['--admin-token', 'missing'],
   ])('are refused when they are invalid: %s %s', (...args) => expect(() => read(...args)).toThrow(UsageError));
 });
 

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
+import { freePort } from '../../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { descendants, running } from '../../support/processes.ts';
@@ -13,6 +16,12 @@ import { run } from './run.ts';
 
 const sandbox = sandboxForAll({ service: false });
 const folder = folderForAll('commands');
+const rowsOfState = (readFileSync('docs/sandbox.md', 'utf8').split('| key of `state.json`')[1] ?? '')
+  .split('\n\n', 1)[0]
+  ?.split('\n') as string[];
+/** Those of the first column. */
+const documentedKeys = () =>
+  rowsOfState.slice(2).flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, key]) => key));
 
 describe('npm run sandbox', () => {
   it('refuses to start when another sandbox runs in the same folder', async () => {
@@ -24,7 +33,9 @@ describe('npm run sandbox', () => {
   });
   it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
     const directory = join(folder, 'json');
-    const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
+    const httpsPort = String(await freePort());
+    const options = ['--directory', directory, '--exit', '--json', '--https-port', httpsPort];
+    const { code, stdout, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain('A pump registers itself');
     expect(stderr).toContain('An application stops a motor');
     expect(stderr).not.toMatch(/sig=[\w%]/);
@@ -33,6 +44,10 @@ describe('npm run sandbox', () => {
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
     const methods = state.methods as MethodsState;
+    expect(methods.environment['HUB_SERVICE_CONNECTION_STRING']).toContain(`HostName=localhost:${httpsPort};`);
+    expect(documentedKeys().toSorted()).toEqual(Object.keys({ ...state, page: '' }).toSorted());
+    const [ofHub = ''] = rowsOfState.filter((row) => row.startsWith('| `hub`'));
+    for (const key of Object.keys(state.hub)) expect(ofHub).toContain(`\`${key}\``);
     for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
     const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
     const { hub, backends, service } = state;
@@ -60,10 +75,11 @@ describe('npm run sandbox', () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
-    const { pid, stop } = start(['--directory', directory, '--no-service', '--no-methods']);
+    const { pid, stop } = start(['--directory', directory, '--no-service', '--no-methods', '--group', 'mine']);
     await expect.poll(async () => (await readState(directory))?.pid, { timeout: 200_000 }).toBe(pid);
     expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
     expect((await readState(directory))?.methods?.pid).toBeUndefined();
+    await readsEvents((await readState(directory)) as SandboxState, 'mine');
     for (const file of ['state.json', 'service.env', 'methods.env'])
       expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
     expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
@@ -126,4 +142,23 @@ function start(args: string[]) {
     return ended;
   };
   return { pid: child.pid, ended, stop };
+}
+
+/** A program of one's own reads beside the service. */
+async function readsEvents({ hub }: SandboxState, group: string): Promise<void> {
+  const reader = new EventHubConsumerClient(group, hub.eventsConnectionString);
+  let failed: unknown;
+  reader.subscribe('0', {
+    processEvents: async () => undefined,
+    processError: async (error) => {
+      failed = error;
+    },
+  });
+  const opened = async () => {
+    const response = await fetch(`${hub.adminUrl}/journal?kind=receiver-opened`);
+    const { entries } = (await response.json()) as { entries: unknown[] };
+    return failed ?? entries.length > 0;
+  };
+  await expect.poll(opened, { timeout: 60_000 }).toBe(true);
+  await reader.close();
 }
