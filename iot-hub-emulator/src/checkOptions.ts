@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from './cloudToDevice/deviceQueues.ts';
 import { feedbackRules } from './cloudToDevice/feedback.ts';
@@ -6,7 +5,7 @@ import type { HubRules } from './core/core.ts';
 import { isEnrichment } from './enrichments/enrichments.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
-import { isHostName } from './network/reach.ts';
+import { isAddress, isHostName } from './network/reach.ts';
 import { notificationSources } from './notifications/hubNotification.ts';
 import { ways } from './otherwise/ways.ts';
 import { Refusal } from './values/refusal.ts';
@@ -14,7 +13,7 @@ import { clausesOf } from './values/sentences.ts';
 
 const text = z.string().min(1).max(256);
 const partitions = z.int().min(1).max(1024);
-const address = z.string().refine((host) => isIP(host) > 0, 'takes an IP address');
+const address = z.string().refine(isAddress, 'takes an IP address');
 const hostName = z.string().refine(isHostName, 'takes names of hosts or IP addresses');
 const port = z.int().min(0).max(65_535).optional();
 const anything = z.unknown().optional();

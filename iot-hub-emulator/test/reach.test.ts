@@ -32,6 +32,7 @@ describe('a hub is called', () => {
     [{ host: '0.0.0.0' }, 'localhost', own, false],
     [{ host: '::', hostNames: ['hub'], adminHost: '::' }, 'hub', ['hub', ...own], true],
     [{ host: '10.0.0.7', adminHost: '10.0.0.8' }, '10.0.0.7', ['10.0.0.7', '10.0.0.8', ...own], true],
+    [{ host: 'FD00:0::1' }, 'FD00:0::1', ['fd00::1', ...own], false],
     [{ host: '127.0.0.2', adminHost: '::1' }, 'localhost', own, false],
   ])('with %j by the name %s', (asked, hostName, names, isAdminOpen) =>
     expect(reachOf(asked)).toMatchObject({ hostName, names, isAdminOpen }),
@@ -39,10 +40,13 @@ describe('a hub is called', () => {
   test.each(['hub', 'iot_hub', 'a.b-c.d', '10.0.0.7', 'fd00::1', 'x'.repeat(63)])('%s can be a name', (name) =>
     expect(isHostName(name)).toBe(true),
   );
-  test.each(['', 'a b', '-a', 'a..b', 'hub:80', '*.local', 'x'.repeat(64), 'ü'])('"%s" can be none', async (name) => {
-    expect(isHostName(name)).toBe(false);
-    await expect(startHub({ hostNames: [name] })).rejects.toThrow('takes names of hosts or IP addresses');
-  });
+  test.each(['', 'a b', '-a', 'a..b', 'hub:80', '*.local', 'fe80::1%eth0', 'x'.repeat(64), 'ü'])(
+    '"%s" can be none',
+    async (name) => {
+      expect(isHostName(name)).toBe(false);
+      await expect(startHub({ hostNames: [name] })).rejects.toThrow('takes names of hosts or IP addresses');
+    },
+  );
   test.each(['host', 'adminHost'])('%s is an IP address', (option) =>
     expect(startHub({ [option]: 'hub' })).rejects.toThrow(`${option}: takes an IP address`),
   );

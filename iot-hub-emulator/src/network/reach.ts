@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 /** Names and addresses of the machine itself: a hub has them always. */
 export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '::1'];
@@ -9,8 +9,11 @@ const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::';
 const label = '[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?';
 const name = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`, 'i');
 
+/** Whether a text is an IP address; one of a zone (`%`) is of one machine only. */
+export const isAddress = (text: string): boolean => isIP(text) > 0 && !text.includes('%');
+
 /** Whether a text can be the name of a host, or its IP address. */
-export const isHostName = (text: string): boolean => name.test(text) || isIP(text) > 0;
+export const isHostName = (text: string): boolean => name.test(text) || isAddress(text);
 
 /** Where a hub listens, and how clients call it. */
 export interface Reach {
@@ -33,12 +36,16 @@ export function reachOf(asked: {
 }): Reach {
   const { host = loopback, adminHost = loopback, hostNames = [] } = asked;
   const addresses = [host, adminHost].filter((address) => !isAny(address) && !isLoopback(address));
-  const names = [...hostNames, ...addresses, ...loopbackNames].map((text) => text.toLowerCase());
+  const names = [...hostNames, ...addresses, ...loopbackNames].map(canonical);
   return {
     ...{ host, adminHost, isAdminOpen: !isLoopback(adminHost), names: [...new Set(names)] },
     hostName: isLoopback(host) ? 'localhost' : (hostNames[0] ?? (isAny(host) ? 'localhost' : host)),
   };
 }
+
+/** As clients write it in `Host` headers and tokens. */
+const canonical = (text: string): string =>
+  isIPv6(text) ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text.toLowerCase();
 
 /** A host as a URL has it, with a port unless it is the usual one: an IPv6 address has brackets. */
 export const hostWithPort = (host: string, port?: number): string =>
