@@ -136,6 +136,8 @@ export const entry = z
     deviceId: z.string().optional(),
     correlationId: z.string().optional(),
     body: z.string().nullish().describe('Of messages: base64; of calls: text'),
+    system: z.record(z.string(), z.string()).optional().describe('Of messages: system properties, such as `messageId`'),
+    properties: z.record(z.string(), z.unknown()).optional().describe('Of messages: application properties'),
     text: z.string().optional().describe('The body of a message, if it is UTF-8'),
   })
   .describe(
