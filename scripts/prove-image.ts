@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { developmentHub } from '../iot-hub-emulator/src/identity/developmentHub.ts';
+import { developmentHub } from 'iot-hub-emulator';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { tail } from '../sandbox/service/process.ts';
 import { projectDirectory } from '../sandbox/state/directories.ts';

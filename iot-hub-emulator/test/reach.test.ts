@@ -18,7 +18,7 @@ import { connectedDevice } from './support/device.ts';
 import { folderForEach } from './support/fixtures.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
-// Where a hub listens, by which names it is called, and who gets in. test/elsewhere.test.ts has clients of another machine.
+// Where a hub listens, by which names it is called, and who gets in. Clients of another machine are in test/deploy of the project.
 
 /** Of this machine only, but no address by which a hub knows that. */
 const open = '::ffff:127.0.0.1';

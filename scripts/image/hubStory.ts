@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { developmentHub } from '../../iot-hub-emulator/src/identity/developmentHub.ts';
+import { developmentHub } from 'iot-hub-emulator';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import { launcher, projectDirectory } from '../../sandbox/state/directories.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';

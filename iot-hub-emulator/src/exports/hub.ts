@@ -15,5 +15,6 @@ export {
 export { type Hub, type HubOptions, startHub } from '../hub.ts';
 export type { Authentication } from '../identity/authentication.ts';
 export type { CaCertificate, CaCertificates } from '../identity/caCertificates.ts';
+export { developmentHub } from '../identity/developmentHub.ts';
 export type { HubPorts } from '../network/hubPorts.ts';
 export { type Way, ways } from '../otherwise/ways.ts';

@@ -1,23 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { developmentHub } from 'iot-hub-emulator';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import { type Network, openNetwork, serverAddress, whyNoNetwork } from '../../scripts/image/network.ts';
-import type { HubState } from '../src/command/stateFile.ts';
-import { developmentHub } from '../src/identity/developmentHub.ts';
-import { folderForEach } from './support/fixtures.ts';
 
 const why = await whyNoNetwork();
 if (why !== undefined && process.env['CI']) throw new Error(why);
 
 const directory = folderForEach('elsewhere');
-const program = (path: string) => [process.execPath, 'scripts/run.js', `iot-hub-emulator/${path}`];
+const program = (url: URL) => [process.execPath, 'scripts/run.js', fileURLToPath(url)];
+const [hubProgram, clients] = [
+  program(new URL('../../iot-hub-emulator/src/command/main.ts', import.meta.url)),
+  program(new URL('../../iot-hub-emulator/test/support/clientsElsewhere.ts', import.meta.url)),
+];
+
+/** Of what the command prints. */
+interface Printed {
+  ports: Record<string, number>;
+  caFile: string;
+  adminUrl: string;
+  adminToken: string;
+  ownerConnectionString: string;
+  eventsConnectionString: string;
+  devices: Record<string, string>;
+}
 
 /** Starts a hub that ends with the test. */
-async function hubAt({ server }: Network, options: readonly string[]): Promise<HubState> {
-  const [command = '', ...args] = [...server, ...program('src/command/main.ts'), ...options];
+async function hubAt({ server }: Network, options: readonly string[]): Promise<Printed> {
+  const [command = '', ...args] = [...server, ...hubProgram, ...options];
   const hub = spawn(command, [...args, '--end-with-stdin', '--json'], { stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void hub.stdin.end());
   let text = '';
@@ -30,7 +45,7 @@ async function hubAt({ server }: Network, options: readonly string[]): Promise<H
 
 /** What the clients of the other machine say. */
 async function workedFor({ client }: Network, caFile: string, given: object): Promise<unknown> {
-  const [command = '', ...args] = [...client, ...program('test/support/clientsElsewhere.ts'), JSON.stringify(given)];
+  const [command = '', ...args] = [...client, ...clients, JSON.stringify(given)];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: caFile };
   return JSON.parse((await promisify(execFile)(command, args, { env })).stdout);
 }
@@ -55,10 +70,10 @@ describe.skipIf(why !== undefined)(
       const ports = ['--https-port', '443', '--amqps-port', '5671', '--amqp-port', '5672', '--mqtts-port', '8883'];
       const hub = await hubAt(network, [...options, ...ports, '--directory', directory]);
       expect(hub.ownerConnectionString).toMatch(/^HostName=iot-hub;/);
-      expect(hub.adminUrl).toBe(`http://127.0.0.1:${hub.ports.admin}`);
+      expect(hub.adminUrl).toBe(`http://127.0.0.1:${hub.ports['admin']}`);
       const given = {
         ...{ device: hub.devices['pump-1'], owner: hub.ownerConnectionString, events: hub.eventsConnectionString },
-        admin: { url: `http://iot-hub:${hub.ports.admin}`, token: hub.adminToken },
+        admin: { url: `http://iot-hub:${hub.ports['admin']}`, token: hub.adminToken },
       };
       expect(await workedFor(network, hub.caFile, given)).toEqual(worked('pump-1'));
     });
