@@ -167,7 +167,7 @@ describe('the hub that everybody knows', () => {
       expect(hub.connectionString('service')).not.toContain(keys.primaryKey);
     }
     await using next = await startHub({ directory });
-    expect(next.connectionString('service')).not.toContain(keys.primaryKey);
+    expect(next.connectionString('iothubowner')).not.toContain(keys.primaryKey);
     expect(next.registry.list()).toEqual([]);
   });
   test('lets a device in with the published key, and one with the published certificate', async () => {
