@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
+import { isAddress, isHostName } from '../network/reach.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
 import { isWay, type Way, ways } from '../otherwise/ways.ts';
 import { readAuthority } from './authorityFile.ts';
@@ -179,7 +180,12 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const routeTo = values['route-to'];
   if (routeTo === undefined && routePartitions !== undefined)
     throw new UsageError('--route-partitions needs --route-to.');
-  const [name, ...others] = values.name?.split(',') ?? [];
+  const names = values.name?.split(',') ?? [];
+  if (!names.every(isHostName))
+    throw new UsageError('--name takes names of hosts or IP addresses, a comma between two.');
+  const [name] = names;
+  for (const option of ['host', 'admin-host'] as const)
+    if (!isAddress(values[option] ?? '::')) throw new UsageError(`--${option} takes an IP address.`);
   const adminToken = values['admin-token'] === undefined ? undefined : readToken(resolve(from, values['admin-token']));
   const methodsAtOnce = number('methods-at-once', 1, 1_000_000);
   return {
@@ -217,7 +223,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       ...(routeTo !== undefined && {
         routeTo: { name: routeTo, ...(routePartitions !== undefined && { partitions: routePartitions }) },
       }),
-      ...(name !== undefined && { name, hostNames: [name, ...others] }),
+      ...(name !== undefined && { name, hostNames: names }),
       ...(values.host !== undefined && { host: values.host }),
       ...(values['admin-host'] !== undefined && { adminHost: values['admin-host'] }),
       ...(adminToken !== undefined && { adminToken }),

@@ -50,6 +50,9 @@ describe('the options of a hub', () => {
     ['--tier', 'S4'],
     ['--route-partitions', '2'],
     ['--admin-token', 'missing'],
+    ['--name', 'hub,a b'],
+    ['--host', 'hub'],
+    ['--admin-host', 'fe80::1%eth0'],
   ])('are refused when they are invalid: %s %s', (...args) => expect(() => read(...args)).toThrow(UsageError));
 });
 
