@@ -1,10 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Where the version of the project stands. All parts have the same. */
 const manifests = ['package.json', 'edge/package.json', 'iot-hub-emulator/package.json', 'telemetry/package.json'];
 const ownPackages = ['@device-messaging/telemetry', 'iot-hub-emulator'];
-const dockerfiles = ['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile'];
-const label = /(?<=^LABEL org\.opencontainers\.image\.version=).*$/m;
+const overlays = 'deploy/kubernetes/overlays';
+/** All that an expression finds in a file is the version. */
+const places: readonly (readonly [file: string, found: RegExp])[] = [
+  ...['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile'].map(
+    (file) => [file, /(?<=^LABEL org\.opencontainers\.image\.version=).*$/gm] as const,
+  ),
+  ...readdirSync(overlays).map((name) => [`${overlays}/${name}/kustomization.yaml`, /(?<= newTag: )\S+/g] as const),
+];
 
 /** A file, and what it would be with another version. */
 type Versioned = Readonly<{ file: string; text: string; next: string }>;
@@ -25,11 +31,11 @@ function versioned(version: string): Versioned[] {
     return parsed;
   });
   const packages = manifests.map((file) => change(file, (text) => withVersion(JSON.parse(text), version)));
-  const labels = dockerfiles.map((file) => {
+  const others = places.map(([file, found]) => {
     const text = readFileSync(file, 'utf8');
-    return { file, text, next: text.replace(label, version) };
+    return { file, text, next: text.replace(found, version) };
   });
-  return [...packages, lock, ...labels];
+  return [...packages, lock, ...others];
 }
 
 function change(file: string, next: (text: string) => object): Versioned {

@@ -75,6 +75,19 @@ describe('manifests', () => {
     const flaws = flawsOf({ apiVersion, kind, metadata: { name: 'one' }, ...more });
     expect(flaws.join('\n')).toContain(flaw);
   });
+  it('need no more than Kubernetes has by itself, except the overlay with the two operators', () => {
+    const plain = all.filter(([name]) => !name.endsWith('/complete')).map(([, { apiVersion }]) => apiVersion);
+    expect([...new Set(plain)].sort()).toEqual(['apps/v1', 'networking.k8s.io/v1', 'policy/v1', 'v1']);
+  });
+  it('are all in a namespace of their own, with an image of this version that has a registry', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(all.filter(([, { metadata }]) => metadata.namespace !== 'device-messaging')).toEqual([]);
+    const images = all.flatMap(([, one]) =>
+      entriesOf(one).flatMap(({ key, value }) => (key === 'image' ? [value] : [])),
+    );
+    expect(images.length).toBeGreaterThan(all.length / 3);
+    expect([...new Set(images)]).toEqual([`registry.example/device-messaging-service:${version}`]);
+  });
   it('are all in an overlay: none is forgotten in a kustomization', () => {
     const files = readdirSync('deploy/kubernetes', { recursive: true, encoding: 'utf8' });
     const written = files
@@ -248,6 +261,9 @@ describe('a kustomization', () => {
       'patched and absent',
     );
     expect(() => withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml, taget: {} }]' })).toThrow('taget');
+    expect(() =>
+      withFiles({ 'kustomization.yaml': 'patches: [{ path: one.yaml, target: { kind: Pod, nme: one } }]' }),
+    ).toThrow('nme');
     expect(() => withFiles({ 'kustomization.yaml': 'resources: [one.yaml]', 'one.yaml': 'a: [' })).toThrow('one.yaml');
   });
   it('merges by names what has names, and replaces other lists', () => {
@@ -259,6 +275,21 @@ describe('a kustomization', () => {
     });
     expect(built[0]?.['spec']).toEqual({ containers: [{ name: 'b' }, { name: 'a', image: 'x', args: ['z'] }] });
   });
+  it('patches all that a target finds, removes what is null, and sets namespace and image', () => {
+    const built = withFiles({
+      'kustomization.yaml': `namespace: mine
+resources: [all.yaml]
+patches: [{ path: patch.yaml, target: { kind: ConfigMap } }, { path: patch.yaml, target: { kind: Secret } }]
+images: [{ name: x, newName: registry.example/x, newTag: '1' }]`,
+      'all.yaml': `${one}---\n${one.replace('name: one', 'name: two')}---\nkind: Pod\nmetadata: { name: three }\nspec: { image: x }`,
+      'patch.yaml': 'kind: ConfigMap\nmetadata: { name: any }\ndata: { a: null, c: d }',
+    });
+    expect(built).toEqual([
+      { kind: 'ConfigMap', metadata: { name: 'one', namespace: 'mine' }, data: { c: 'd' } },
+      { kind: 'ConfigMap', metadata: { name: 'two', namespace: 'mine' }, data: { c: 'd' } },
+      { kind: 'Pod', metadata: { name: 'three', namespace: 'mine' }, spec: { image: 'registry.example/x:1' } },
+    ]);
+  });
 });
 
 /** Each with the schema that its authors generate from the types of Kubernetes and of the two operators. */
@@ -267,7 +298,9 @@ const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'monitoring.coreos.com/v1': operator,
 };
 
-const labels = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'azure.workload.identity/use', 'severity'];
+const labels = [
+  ...['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'azure.workload.identity/use', 'release', 'severity'],
+];
 const resources = ['cpu', 'memory', 'ephemeral-storage'];
 
 /** By the key of a map for which the schema takes any key: those that mean something. */

@@ -17,7 +17,7 @@ import { answers, inherited, type ServiceProcess, startService } from '../../san
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
-import { build, overlays, type Resource } from './kustomize.ts';
+import { build, documents, overlays, type Resource } from './kustomize.ts';
 import { type Pod, podOf } from './pod.ts';
 
 // Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
@@ -113,21 +113,28 @@ async function startPod(resources: readonly Resource[], name: string): Promise<S
   return { pod, process: started, logFile, at };
 }
 
-const programs = overlays.flatMap((folder) => {
-  const resources = build(folder);
-  return resources
-    .filter(({ kind }) => kind === 'Deployment')
-    .map(({ metadata }) => [metadata.name, folder, resources] as const);
-});
+/** Each once, though overlays share them. */
+const programs = [
+  ...new Map(
+    overlays.flatMap((folder) => {
+      const resources = build(folder);
+      return resources.flatMap(({ kind, metadata, spec }) => {
+        const { template } = (spec ?? {}) as { readonly template?: unknown };
+        return kind === 'Deployment' ? [[JSON.stringify(template), [metadata.name, folder, resources] as const]] : [];
+      });
+    }) as [string, readonly [string, string, readonly Resource[]]][],
+  ).values(),
+];
+const [monitor = {}] = documents('deploy/kubernetes/monitoring/pod-monitor.yaml');
+const { podMetricsEndpoints } = monitor['spec'] as {
+  readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
+};
 
 describe.each(programs)('%s of %s', (name, _folder, resources) => {
   it('starts with what it is told, answers its probes at its ports, and stops within its grace', async () => {
     const { pod, process, logFile, at } = await startPod(resources, name);
     for (const { kind, path, port } of pod.probes) expect(await answers(`${at(port)}${path}`), kind).toBe(true);
-    const monitor = resources.find(({ kind }) => kind === 'PodMonitor')?.['spec'] as {
-      podMetricsEndpoints: { port: string; path: string }[];
-    };
-    for (const { port, path } of monitor.podMetricsEndpoints)
+    for (const { port, path } of podMetricsEndpoints)
       expect(parseMetrics(await (await fetch(`${at(pod.ports[port] ?? 0)}${path}`)).text()).length).toBeGreaterThan(10);
     if (pod.ports['methods'] !== undefined)
       expect((await fetch(`${at(pod.ports['methods'])}/objects/a/models/b/methods/c`, { method: 'POST' })).status).toBe(
@@ -229,7 +236,7 @@ async function stageWithIdentity(directory: string): Promise<Stage> {
     principals: [principal],
     resources: [...platform, ...Object.values(backendScopes)],
   });
-  const rights = { [principal.objectId]: ['messageSend', 'routedListen'] as const };
+  const rights = { [principal.objectId]: ['messageSend', 'methodInvoke', 'routedListen'] as const };
   const hub = await startHub({
     ...{ directory: hubDirectory, consumerGroups, authority: { ...authority.trust, rights } },
     routeTo: { name: 'device-messages', partitions: 4 },

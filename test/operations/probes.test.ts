@@ -428,7 +428,7 @@ describe('the machine', () => {
 
   it.each([
     ['base', serviceMemory],
-    ['overlays/front-door', methodsMemory],
+    ['front-door', methodsMemory],
   ] as const)('as deploy/kubernetes/%s limits the containers suffices for the defaults', (folder, parts) => {
     const manifest = readFileSync(`deploy/kubernetes/${folder}/deployment.yaml`, 'utf8');
     const limits = [...manifest.matchAll(/limits: \{ memory: (\d+)(Mi|Gi) \}/g)];

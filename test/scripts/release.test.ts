@@ -8,6 +8,7 @@ import { sectionOf } from '../../scripts/release/changelog.ts';
 import { alreadyReleased, lastRelease, parseReleases, releasesIn } from '../../scripts/release/releases.ts';
 import { besides, ofImage, pack } from '../../scripts/release/tarball.ts';
 import { otherVersions } from '../../scripts/release/versions.ts';
+import { overlays } from '../deploy/kustomize.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -19,11 +20,14 @@ it('all parts have one version, which both changelogs have, too', () => {
   expect(readFileSync('iot-hub-emulator/CHANGELOG.md', 'utf8')).toContain(`\n## ${version} (`);
 });
 
-it('another version would change the manifests, the lock file and the labels of the images', () =>
+it('another version would change the packages, the lock file, the labels of the images and where they are deployed', () => {
   expect([...otherVersions('9.9.9')].sort()).toEqual([
-    ...['Dockerfile', 'edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/Dockerfile'],
-    ...['iot-hub-emulator/package.json', 'package-lock.json', 'package.json', 'telemetry/package.json'],
-  ]));
+    'Dockerfile',
+    ...overlays.map((folder) => `${folder}/kustomization.yaml`),
+    ...['edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/Dockerfile', 'iot-hub-emulator/package.json'],
+    ...['package-lock.json', 'package.json', 'telemetry/package.json'],
+  ]);
+});
 
 it('this version is above what has been released', () => expect(alreadyReleased(version, releasesIn('.'))).toEqual([]));
 
