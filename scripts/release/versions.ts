@@ -9,6 +9,8 @@ const places: readonly (readonly [file: string, found: RegExp])[] = [
   ...['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile'].map(
     (file) => [file, /(?<=^LABEL org\.opencontainers\.image\.version=).*$/gm] as const,
   ),
+  ['deploy/helm/Chart.yaml', /(?<=^(?:version|appVersion): ).*$/gm],
+  ['deploy/helm/values.yaml', /(?<=^ {2}tag: ).*$/gm],
   ...readdirSync(overlays).map((name) => [`${overlays}/${name}/kustomization.yaml`, /(?<= newTag: )\S+/g] as const),
 ];
 

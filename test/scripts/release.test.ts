@@ -21,12 +21,13 @@ it('all parts have one version, which both changelogs have, too', () => {
 });
 
 it('another version would change the packages, the lock file, the labels of the images and where they are deployed', () => {
-  expect([...otherVersions('9.9.9')].sort()).toEqual([
-    'Dockerfile',
+  const files = [
+    ...['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile', 'edge/package.json'],
+    ...['iot-hub-emulator/package.json', 'package-lock.json'],
+    ...['package.json', 'telemetry/package.json', 'deploy/helm/Chart.yaml', 'deploy/helm/values.yaml'],
     ...overlays.map((folder) => `${folder}/kustomization.yaml`),
-    ...['edge/Dockerfile', 'edge/package.json', 'iot-hub-emulator/Dockerfile', 'iot-hub-emulator/package.json'],
-    ...['package-lock.json', 'package.json', 'telemetry/package.json'],
-  ]);
+  ];
+  expect([...otherVersions('9.9.9')].sort()).toEqual(files.sort());
 });
 
 it('this version is above what has been released', () => expect(alreadyReleased(version, releasesIn('.'))).toEqual([]));
