@@ -8,7 +8,7 @@ import { idOf } from './bundledPackages.js';
 
 const components = new Contrib.FromNodePackageJson.Builders.ComponentBuilder(
   new Contrib.FromNodePackageJson.Factories.ExternalReferenceFactory(),
-  new Contrib.License.Factories.LicenseFactory(isLicence),
+  new Contrib.License.Factories.LicenseFactory(parseLicence),
 );
 
 /**
@@ -36,15 +36,6 @@ export function billOfMaterials(manifest, packages) {
   });
   const serializer = new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6));
   return `${serializer.serialize(bom, { sortLists: true, space: 1 })}\n`;
-}
-
-/** @param {string} expression */
-function isLicence(expression) {
-  try {
-    return Boolean(parseLicence(expression));
-  } catch {
-    return false;
-  }
 }
 
 /**

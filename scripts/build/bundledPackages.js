@@ -1,5 +1,6 @@
 // @ts-check
 import { readFileSync } from 'node:fs';
+import parseLicence from 'spdx-expression-parse';
 
 /**
  * A package of others that a bundle has code of.
@@ -28,8 +29,9 @@ export function bundledPackages(files, project) {
   return [...folders]
     .map((folder) => {
       const manifest = JSON.parse(readFileSync(`${project}/${folder}/package.json`, 'utf8'));
-      // Packages of long ago have a list.
-      manifest.license ??= manifest.licenses?.map((/** @type {{ type: string }} */ { type }) => type).join(' OR ');
+      // Packages of long ago have a list, also beside it.
+      manifest.license ??= manifest.licenses?.map(licenceOf).join(' OR ');
+      delete manifest.licenses;
       const entry = lock[folder];
       if (entry?.version !== manifest.version || entry?.integrity === undefined)
         throw new Error(`${folder} is ${manifest.version}, the lock file has ${entry?.version}: run npm ci`);
@@ -40,6 +42,19 @@ export function bundledPackages(files, project) {
       return { folder, manifest, integrity: entry.integrity, dependencies };
     })
     .sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+}
+
+/**
+ * By its SPDX identifier, which the end of the address has when the name is none: `GPL` at `…/licenses/GPL-2.0`.
+ * @param {{ type: string, url?: string }} licence
+ */
+function licenceOf({ type, url = '' }) {
+  try {
+    parseLicence(type);
+    return type;
+  } catch {
+    return url.split('/').at(-1);
+  }
 }
 
 /** @param {BundledPackage} bundled */

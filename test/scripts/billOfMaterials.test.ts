@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
+import parseLicence from 'spdx-expression-parse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { bundledPackages } from '../../scripts/build/bundledPackages.js';
@@ -12,9 +13,17 @@ interface Component {
   readonly name: string;
   readonly version: string;
   readonly purl: string;
+  readonly licenses: readonly { readonly expression?: string; readonly license?: { readonly id?: string } }[];
   readonly hashes?: readonly { readonly content: string }[];
 }
 
+const isSpdx = (expression: string) => {
+  try {
+    return parseLicence(expression) !== undefined;
+  } catch {
+    return false;
+  }
+};
 const nameOf = ({ group, name }: Component) => (group ? `${group}/${name}` : name);
 const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
 
@@ -48,6 +57,14 @@ describe.each([
     );
     const listed = components.map((one) => [nameOf(one), one.version, one.hashes?.[0]?.content].join());
     expect(listed.filter((one) => !locked.includes(one))).toEqual([]);
+  });
+  it('names each licence as SPDX does', async () => {
+    const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
+    const other = components.filter(({ licenses: [one, ...more] }) => {
+      const { expression = one?.license?.id ?? '' } = one ?? {};
+      return more.length > 0 || expression === '' || !isSpdx(expression);
+    });
+    expect(other).toEqual([]);
   });
   it('has the licence of each of them', async () => {
     const { components }: { components: Component[] } = await read(`${dist}/bom.cdx.json`);
@@ -83,6 +100,10 @@ describe('a bundle', () => {
       'node_modules/a/node_modules/b': { version: '2.0.0', integrity: 'sha512-b' },
       'node_modules/b': { version: '1.0.0', integrity: 'sha512-c' },
       'node_modules/@c/d': { version: '1.0.0', integrity: 'sha512-d' },
+      'node_modules/e': {
+        ...{ version: '1.0.0', integrity: 'sha512-e' },
+        licenses: [{ type: 'MIT' }, { type: 'GPL', url: 'https://example/licenses/GPL-2.0' }],
+      },
     };
     await writeFile(join(project, 'package-lock.json'), JSON.stringify({ packages }));
     for (const [folder, version] of Object.entries({ ...packages, 'node_modules/@c/d': { version: '1.0.1' } })) {
@@ -103,6 +124,11 @@ describe('a bundle', () => {
       ['node_modules/b', []],
       ['node_modules/a/node_modules/b', []],
     ]);
+  });
+  it('has of a list of licences the SPDX identifiers, from the address when the name is none', () => {
+    const [{ manifest } = { manifest: undefined }] = bundledPackages(['/x/node_modules/e/index.js'], project);
+    expect(manifest).toMatchObject({ license: 'MIT OR GPL-2.0' });
+    expect(manifest).not.toHaveProperty('licenses');
   });
   it('is refused when a package has another version than in the lock file', () =>
     expect(() => bundledPackages(['/x/node_modules/@c/d/index.js'], project)).toThrow(
