@@ -202,6 +202,30 @@ describe('what else a tool reads', () => {
     ];
     expect(unknownIn(JSON.parse(createOptions), options)).toEqual([]);
   });
+  it('the template of the Container App has only keys of the published schema (2024-03-01)', () => {
+    const { resources } = JSON.parse(readFileSync('deploy/azure/container-app.json', 'utf8'));
+    const container = 'properties/template/containers/*';
+    const keys = [
+      ...['type', 'apiVersion', 'name', 'location', 'identity', 'identity/type', 'identity/userAssignedIdentities'],
+      `identity/userAssignedIdentities/[parameters('identityId')]`,
+      ...['properties', ...below('properties', 'environmentId configuration template')],
+      ...below('properties/configuration', 'activeRevisionsMode registries registries/*/server registries/*/identity'),
+      ...below('properties/configuration', 'secrets secrets/*/name secrets/*/keyVaultUrl secrets/*/identity'),
+      ...below('properties/template', 'terminationGracePeriodSeconds scale scale/minReplicas scale/maxReplicas'),
+      ...below('properties/template', 'containers volumes volumes/*/name volumes/*/storageType volumes/*/secrets'),
+      ...below('properties/template/volumes/*/secrets/*', 'secretRef path'),
+      ...below(container, 'name image resources resources/cpu resources/memory env env/*/name env/*/value'),
+      ...below(container, 'volumeMounts volumeMounts/*/volumeName volumeMounts/*/mountPath probes probes/*/type'),
+      ...below(`${container}/probes/*`, 'httpGet httpGet/path httpGet/port initialDelaySeconds periodSeconds'),
+      ...below(`${container}/probes/*`, 'timeoutSeconds failureThreshold'),
+    ];
+    expect(resources).toHaveLength(1);
+    expect(unknownIn(resources[0], keys)).toEqual([]);
+    const { template } = resources[0].properties;
+    expect(template.scale).toEqual({ minReplicas: 2, maxReplicas: 2 });
+    // What Container Apps allow a probe.
+    for (const probe of template.containers[0].probes) expect(probe.failureThreshold ?? 3).toBeLessThanOrEqual(10);
+  });
   it.each(readdirSync('deploy/systemd'))('%s has only directives that systemd knows', (file) => {
     const known = [
       ...['[Unit]', 'Description', 'Wants', 'After', '[Service]', 'User', 'WorkingDirectory', 'StateDirectory'],

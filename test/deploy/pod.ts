@@ -121,6 +121,76 @@ export function podOf(resources: readonly Resource[], name: string, secrets: Sec
   };
 }
 
+interface ContainerApp {
+  readonly properties: {
+    readonly configuration: { readonly secrets: readonly { readonly name: string; readonly keyVaultUrl: string }[] };
+    readonly template: {
+      readonly terminationGracePeriodSeconds: number;
+      readonly scale: Tree;
+      readonly containers: readonly {
+        readonly env: readonly { readonly name: string; readonly value: string }[];
+        readonly volumeMounts: readonly { readonly volumeName: string; readonly mountPath: string }[];
+        readonly probes: readonly {
+          readonly type: string;
+          readonly httpGet: { readonly path: string; readonly port: number };
+        }[];
+      }[];
+      readonly volumes: readonly {
+        readonly name: string;
+        readonly secrets: readonly { readonly secretRef: string; readonly path: string }[];
+      }[];
+    };
+  };
+}
+
+/**
+ * A Container App, as its template describes it.
+ * @param parameters by name
+ * @param vault by address
+ * @throws Error when the parameters are not those of the template, or are not used, or a secret is not in the vault
+ */
+export function podOfApp(
+  file: string,
+  parameters: Readonly<Record<string, string>>,
+  clientId: string,
+  vault: Readonly<Record<string, string>>,
+): Pod {
+  const text = readFileSync(file, 'utf8');
+  const used = new Set([...text.matchAll(/parameters\('(\w+)'\)/g)].map(([, name = '']) => name));
+  const declared = Object.keys((JSON.parse(text) as { readonly parameters: Tree }).parameters);
+  for (const [one, others] of [[used, declared] as const, [declared, Object.keys(parameters)] as const])
+    if ([...one].sort().join() !== [...others].sort().join())
+      throw new Error(`${file} uses or declares other parameters: ${[...one]}, and ${[...others]}`);
+  const filled = text
+    .replace(/\[parameters\('(\w+)'\)\]/g, (_, name: string) => parameters[name] ?? '')
+    .replace(/\[reference\(parameters\('identityId'\), '[\d-]+'\)\.clientId\]/, clientId);
+  const [app] = (JSON.parse(filled) as { readonly resources: readonly ContainerApp[] }).resources;
+  const { configuration, template } = app?.properties ?? {};
+  const [container] = template?.containers ?? [];
+  if (!configuration || !template || !container) throw new Error(`${file} has no container`);
+  const secretFiles = container.volumeMounts.flatMap(({ volumeName, mountPath }) => {
+    const volume = template.volumes.find(({ name }) => name === volumeName);
+    return (volume?.secrets ?? []).map(({ secretRef, path }) => {
+      const content = vault[configuration.secrets.find(({ name }) => name === secretRef)?.keyVaultUrl ?? ''];
+      if (content === undefined) throw new Error(`${file} has no secret ${secretRef}`);
+      return [`${mountPath}/${path}`, content] as const;
+    });
+  });
+  const image = imageOf('Dockerfile');
+  return {
+    command: image.command,
+    environment: { ...image.environment, ...Object.fromEntries(container.env.map(({ name, value }) => [name, value])) },
+    before: [],
+    ports: { health: container.probes[0]?.httpGet.port ?? 0 },
+    probes: container.probes.map(({ type, httpGet }) => ({ kind: `${type.toLowerCase()}Probe`, ...httpGet })),
+    folders: [],
+    secretFiles: Object.fromEntries(secretFiles),
+    graceSeconds: template.terminationGracePeriodSeconds,
+    clientId,
+    pauseSeconds: 0,
+  };
+}
+
 /** What the last stage of a Dockerfile says. */
 export function imageOf(file: string): {
   readonly command: readonly string[];

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { startHub } from 'iot-hub-emulator';
 import { startAuthority } from 'iot-hub-emulator/authority';
 import { createJournal } from 'iot-hub-emulator/journal';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
@@ -16,22 +17,27 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
+import { listening } from '../support/listening.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { build, documents, overlays, type Resource } from './kustomize.ts';
-import { type Pod, podOf } from './pod.ts';
+import { type Pod, podOf, podOfApp } from './pod.ts';
 
 // Every deployment is applied to the real program on this machine (D387): its command, environment, folders and probes. Only what
 // the manifests cannot know is put in: addresses that end with `.example`, the name at the token endpoint, the Secret, and ports that are free here.
 
 const directory = folderForAll('pods');
-let stages: Readonly<Record<'keys' | 'identity', Stage>>;
+let stages: Readonly<Record<'keys' | 'identity' | 'app', Stage>>;
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   await buildService();
   await chmod(directory, 0o755);
-  const [keys, identity] = await Promise.all([stageWithKeys(directory), stageWithIdentity(directory)]);
-  stages = { keys, identity };
+  const [keys, identity, app] = await Promise.all([
+    stageWithKeys(directory),
+    stageWithIdentity(directory, 'workload'),
+    stageWithIdentity(directory, 'managed'),
+  ]);
+  stages = { keys, identity, app };
 });
 afterAll(async () => {
   await Promise.all(running.map((one) => one.kill()));
@@ -53,10 +59,13 @@ interface Started {
   at(port: number): string;
 }
 
-async function startPod(resources: readonly Resource[], name: string): Promise<Started> {
+const startPod = (resources: readonly Resource[], name: string): Promise<Started> => {
   const stage = stageOf(resources);
+  return start(podOf(resources, name, { 'device-messaging': stage.known }), stage);
+};
+
+async function start(pod: Pod, stage: Stage): Promise<Started> {
   const { known } = stage;
-  const pod = podOf(resources, name, { 'device-messaging': known });
   const environment = { ...pod.environment };
   for (const [variable, value] of Object.entries(environment))
     if (isExample(value) || variable === 'BACKENDS_CLIENT_ID') environment[variable] = known[variable] ?? value;
@@ -95,13 +104,15 @@ async function startPod(resources: readonly Resource[], name: string): Promise<S
   const ready = pod.probes.find(({ kind }) => kind === 'readinessProbe');
   const logFile = join(real, 'log');
   const told = { ...environment, ...(await stage.injected(pod, real)), NODE_EXTRA_CA_CERTS: caFile };
-  const [, ...words] = pod.before;
-  const { stdout } = await promisify(execFile)(process.execPath, words, {
-    env: { ...inherited(), ...told },
-    // Not root, so that it can write nowhere but into its folders.
-    ...(isRoot && { uid: 1000, gid: 1000 }),
-  }).catch(({ stdout }) => ({ stdout }));
-  expect(stdout, 'of the init container').toMatch(/ 0 ✗ /);
+  if (pod.before.length > 0) {
+    const [, ...words] = pod.before;
+    const { stdout } = await promisify(execFile)(process.execPath, words, {
+      env: { ...inherited(), ...told },
+      // Not root, so that it can write nowhere but into its folders.
+      ...(isRoot && { uid: 1000, gid: 1000 }),
+    }).catch(({ stdout }) => ({ stdout }));
+    expect(stdout, 'of the init container').toMatch(/ 0 ✗ /);
+  }
   const started = await startService({
     command: pod.command,
     environment: { ...told, ADMIN_PORT: '0' },
@@ -159,10 +170,51 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
   });
   it('does not start without its Secret, and has none when it has an identity', () => {
-    const start = () => podOf(resources, name, {});
-    if (stageOf(resources) === stages.keys) expect(start).toThrow('Secret device-messaging has no HUB_');
-    else expect(start().clientId).toMatch(/^[0-9a-f-]{36}$/);
+    const pod = () => podOf(resources, name, {});
+    if (stageOf(resources) === stages.keys) expect(pod).toThrow('Secret device-messaging has no HUB_');
+    else expect(pod().clientId).toMatch(/^[0-9a-f-]{36}$/);
   });
+});
+
+it('the Container App starts with what it is told, answers its probes, sends its metrics, and stops within its grace', async () => {
+  const { known } = stages.app;
+  const sent: string[] = [];
+  const collector = createServer((request, response) => {
+    sent.push(`${request.method} ${request.url}`);
+    request.resume().once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+  });
+  const { port, close } = await listening(collector);
+  onTestFinished(close);
+  const vaultUrl = 'https://vault.example/secrets/backends';
+  const pod = podOfApp(
+    'deploy/azure/container-app.json',
+    {
+      ...{ environmentId: '/environment', identityId: '/identity', registry: 'registry.example', image: 'image' },
+      hubHostName: known['HUB_HOST_NAME'] ?? '',
+      eventsNamespace: known['HUB_EVENTS_NAMESPACE'] ?? '',
+      storeAccountUrl: known['STORE_ACCOUNT_URL'] ?? '',
+      informationModelUrl: known['INFORMATION_MODEL_URL'] ?? '',
+      typeRegistryUrl: known['TYPE_REGISTRY_URL'] ?? '',
+      principalManagerUrl: known['PRINCIPAL_MANAGER_URL'] ?? '',
+      backendsTokenUrl: known['BACKENDS_TOKEN_URL'] ?? '',
+      backendsClientId: known['BACKENDS_CLIENT_ID'] ?? '',
+      ...{ backendsClientSecretUrl: vaultUrl, collector: `http://127.0.0.1:${port}` },
+    },
+    '00000000-0000-0000-0000-000000000000',
+    { [vaultUrl]: known['BACKENDS_CLIENT_SECRET'] ?? '' },
+  );
+  const deployment = build('deploy/kubernetes/overlays/with-keys').find(({ kind }) => kind === 'Deployment');
+  expect(deployment?.['spec']).toMatchObject({
+    template: { spec: { terminationGracePeriodSeconds: pod.graceSeconds } },
+  });
+  const { process, logFile, at } = await start(pod, stages.app);
+  for (const { kind, path, port } of pod.probes) expect(await answers(`${at(port)}${path}`), kind).toBe(true);
+  await process.stop(pod.graceSeconds * 1000);
+  expect(await process.exited).toMatchObject({ code: 0 });
+  expect(sent).toContain('POST /v1/metrics');
+  const log = await readFile(logFile, 'utf8');
+  expect(log).not.toContain('setting.unknown');
+  expect(log).not.toContain('"level":"error"');
 });
 
 it('a rolling update starts the new pod beside the old one, which hands over every partition and ends with 0', async () => {
@@ -223,9 +275,12 @@ const backendScopes: Readonly<Record<string, string>> = {
 };
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 
-/** As a cluster with the webhook of Azure Workload Identity: it takes no key. */
-async function stageWithIdentity(directory: string): Promise<Stage> {
-  const hubDirectory = join(directory, 'hub-with-identity');
+/**
+ * As a cluster with the webhook of Azure Workload Identity, where nothing takes a key; or as Container Apps, which give a managed identity, and where
+ * the backends take tokens of their own endpoint.
+ */
+async function stageWithIdentity(directory: string, how: 'workload' | 'managed'): Promise<Stage> {
+  const hubDirectory = join(directory, `hub-${how}`);
   const principal = {
     clientId: '00000000-0000-0000-0000-000000000000',
     objectId: randomUUID(),
@@ -242,14 +297,13 @@ async function stageWithIdentity(directory: string): Promise<Stage> {
     routeTo: { name: 'device-messages', partitions: 4 },
   });
   const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
-  const backends = await startBackends({
-    seed: true,
-    accepts: (backend, token) => authority.accepts(token, backendScopes[backend] ?? ''),
-  });
+  const accepts = (backend: string, token: string) => authority.accepts(token, backendScopes[backend] ?? '');
+  const backends = await startBackends({ seed: true, ...(how === 'workload' && { accepts }) });
   const storage = await startAzurite({ certificate });
   const host = `localhost:${hub.ports.amqps}`;
   return {
     known: {
+      ...(how === 'managed' && serviceEnvironment(hub, backends, 'http://127.0.0.1:1', directory)),
       ...{ HUB_EVENTS_NAMESPACE: host, HUB_HOST_NAME: host, STORE_ACCOUNT_URL: storage.url },
       INFORMATION_MODEL_URL: backends.informationModelUrl,
       TYPE_REGISTRY_URL: backends.typeRegistryUrl,
@@ -257,6 +311,7 @@ async function stageWithIdentity(directory: string): Promise<Stage> {
     },
     caFile: hub.caFile,
     async injected({ clientId }, folder) {
+      if (how === 'managed') return authority.appService;
       if (clientId === undefined) return {};
       const file = join(folder, 'azure-identity-token');
       await writeFile(file, principal.federatedToken, { mode: 0o644 });
