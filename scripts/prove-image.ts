@@ -9,6 +9,7 @@ import { projectDirectory } from '../sandbox/state/directories.ts';
 import { createPrinter } from '../sandbox/terminal/print.ts';
 import { readEnvFile } from '../src/settings/config.ts';
 import { installNode } from './image/baseNode.ts';
+import { type Builder, createBuilder } from './image/buildah.ts';
 import { createContainer, type Mount, requireContainers } from './image/container.ts';
 import { type DockerRun, readDockerRun } from './image/dockerRun.ts';
 import { proveEdge } from './image/edgeStory.ts';
@@ -19,8 +20,8 @@ import { openNetwork, serverAddress, whyNoNetwork } from './image/network.ts';
 import { proveService } from './image/story.ts';
 
 /**
- * Proves what the Dockerfiles build, where no container engine runs: follows them in empty folders, with the Node.js of their
- * base image, and has the results serve devices and applications of the sandbox and the clients of a hub, isolated as in a container, with what
+ * Proves what the Dockerfiles build: buildah builds them behind a proxy that inspects TLS, or where it cannot run, they are followed in empty
+ * folders, with the Node.js of their base image. The results serve devices and applications of the sandbox and the clients of a hub, isolated as in a container, with what
  * README's `docker run` line says. `npm run prove -- image`
  */
 
@@ -36,28 +37,28 @@ const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const printer = createPrinter();
 const directory = await mkdtemp(join(tmpdir(), 'image-'));
+let builder: Builder | undefined;
 try {
   await chmod(directory, 0o755); // the image's user is not the one of this process
   await requireContainers();
   const node = await installNode(projectDirectory, join(directory, 'base'));
-  const follow = (dockerfile: string, stages: string) =>
-    followDockerfile(projectDirectory, join(directory, stages), {
-      node,
-      say: (step) => printer.progress(`RUN ${step}`),
-      dockerfile,
-    });
-  const image = await follow('Dockerfile', 'stages');
+  const say = (step: string) => printer.progress(`RUN ${step}`);
+  builder = await createBuilder(projectDirectory, join(directory, 'buildah'), node, say);
+  const build = (dockerfile: string, stages: string) =>
+    builder?.build(dockerfile) ??
+    followDockerfile(projectDirectory, join(directory, stages), { node, say, dockerfile });
+  const image = await build('Dockerfile', 'stages');
   const bytes = await proveLayers(join(image.root, image.workdir), ['dist', 'config', 'package.json', 'LICENSE']);
   printer.progress(`The image adds ${megabytes(bytes)} to its base`);
   await prove(image, node);
-  const ofEdge = await follow('edge/Dockerfile', 'edge-stages');
+  const ofEdge = await build('edge/Dockerfile', 'edge-stages');
   const edgeFiles = ['edge/dist', 'edge/package.json', 'LICENSE'];
   const bytesOfEdge = await proveLayers(join(ofEdge.root, ofEdge.workdir), edgeFiles);
   printer.progress(`The image of the edge proxy adds ${megabytes(bytesOfEdge)} to its base`);
   const limit = AbortSignal.timeout(limitMs);
   const edgeContainer = (mounts: readonly Mount[]) => createContainer(ofEdge, node, mounts, limit);
   await proveEdge(ofEdge, edgeContainer, await edgeDirectory(), printer);
-  await proveHubImage(await follow('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
+  await proveHubImage(await build('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
   printer.progress('All images are proven');
 } catch (error) {
   process.exitCode = 1;
@@ -65,6 +66,7 @@ try {
     `\n${error instanceof StepFailed ? error.message : error instanceof Error ? error.stack : error}\n`,
   );
 } finally {
+  await builder?.close();
   await rm(directory, { recursive: true, force: true });
 }
 

@@ -93,8 +93,10 @@ export async function followDockerfile(
         if (owner !== undefined && isRoot) await promisify(execFile)('chown', ['-R', owner, copy]);
       }
     } else if (verb === 'RUN') {
-      say(argument);
-      await run(argument, here, { ...cleanEnvironment(node), ...stage.environment });
+      // Without secrets, as an engine mounts nothing where none are given.
+      const command = argument.replace(/^(--mount=type=secret,\S+\s+)+/, '');
+      say(command);
+      await run(command, here, { ...cleanEnvironment(node), ...stage.environment });
     } else if (verb === 'CMD') {
       command = JSON.parse(argument);
     } else if (verb === 'ENTRYPOINT') {
