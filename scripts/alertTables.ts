@@ -1,33 +1,22 @@
 import { stringify } from 'yaml';
 import type { Alert } from './alerts/alert.ts';
 import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
-import { frontDoorAlerts, serviceAlerts, serviceUnalerted } from './alerts/service.ts';
+import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
 import { withTexts } from './writtenPart.ts';
 
-/** The tables of alerts in three pages, from the declarations in `scripts/alerts`. */
+/** The tables of alerts in three pages, and the rules for Prometheus, from the declarations in `scripts/alerts`. */
 
-export const alerts = { service: serviceAlerts, 'front door': frontDoorAlerts, 'edge proxy': edgeAlerts } as const;
-type Program = keyof typeof alerts;
+export const alerts = { service: serviceAlerts, 'edge proxy': edgeAlerts } as const;
 
-const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+const code = (text: string): string => `\`${text}\``;
 const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
   [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-function lineOf({ events = [], level, until, probe }: Alert): string {
-  const named = [...events.map(code), ...(probe === undefined ? [] : [`${code(probe)} is 503`])].join(', ');
-  const ofLevel = level === undefined ? '' : ` at level ${code(level)}`;
-  return `${named}${ofLevel}${until === undefined ? '' : `, and not ${code(until)}`}`;
-}
-
-const metricOf = ({ metric }: Alert): string => (metric === undefined ? '' : code(metric));
-
-/** Every alert of a program, by the event of its log. */
-const ofProgram = (program: Program): string =>
+const ofProgram = (program: keyof typeof alerts): string =>
   table(
-    ['event', 'metric', 'for', 'level', 'alert', 'what it means, and what to do'],
-    alerts[program].map((alert: Alert) => [
-      ...[lineOf(alert), metricOf(alert), alert.for ?? '', alert.severity, code(alert.id)],
-      `${alert.means} ${alert.todo}`,
+    ['alert', 'level', 'after', 'what it means, and what to do', 'lines of the log'],
+    alerts[program].map(({ id, severity, for: lasting = '', means, todo, events }: Alert) => [
+      ...[code(id), severity, lasting, `${means} ${todo}`, events.map(code).join(', ')],
     ]),
   );
 
@@ -40,11 +29,7 @@ const withoutAlert = (reasons: Readonly<Record<string, string | undefined>>): st
 
 export const alertPages: Readonly<Record<string, (page: string) => string>> = {
   'docs/operations.md': (page) => withTexts(page, { 'alerts of the service': ofProgram('service') }),
-  'docs/methods.md': (page) =>
-    withTexts(page, {
-      'alerts of the front door': ofProgram('front door'),
-      'alerts of the edge proxy': ofProgram('edge proxy'),
-    }),
+  'docs/methods.md': (page) => withTexts(page, { 'alerts of the edge proxy': ofProgram('edge proxy') }),
   'docs/log-events.md': (page) =>
     withTexts(page, {
       'events without an alert': withoutAlert(serviceUnalerted),
@@ -52,50 +37,48 @@ export const alertPages: Readonly<Record<string, (page: string) => string>> = {
     }),
 };
 
-/** The alerts that have a metric, as rules for Prometheus: for Prometheus itself, and for its operator. */
-
 /** A link of a page is its text here: a rule is read elsewhere. */
 const plain = (sentences: string): string => sentences.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 
-/**
- * For Prometheus a counter that begins with its first error has not increased, and the error of a program that makes no second
- * one would be missed: so a series that was not there before counts, too (D389).
- */
-const withFirst = (metric: string): string =>
-  metric.replace(
-    /increase\((\w+(?:\{[^}]*\})?)\[(\w+)\]\) > 0/g,
-    (increase, series, range) => `(${increase} or (${series} unless ${series} offset ${range}) > 0)`,
-  );
+/** Where the pages are, from the one rule that says so (D441). */
+const pages = '{{ with query "device_messaging_runbooks" }}{{ (first .).Labels.url }}{{ end }}';
 
 const ruleOf = ({ id, metric, for: lasting, severity, means, todo, runbook }: Alert) => ({
   alert: id,
-  expr: withFirst(metric ?? ''),
+  expr: metric,
   ...(lasting !== undefined && { for: lasting }),
-  labels: { severity },
-  annotations: { summary: plain(means), description: plain(todo), runbook: `docs/troubleshooting.md#${runbook}` },
+  // For the routes of an Alertmanager that has alerts of others, too.
+  labels: { severity, service: 'device-messaging' },
+  annotations: {
+    summary: plain(means),
+    description: plain(todo),
+    runbook_url: `${pages}troubleshooting.md#${runbook}`,
+  },
 });
 
+const runbooks = {
+  name: 'device-messaging-runbooks',
+  rules: [{ record: 'device_messaging_runbooks', expr: 'vector(1)', labels: { url: 'https://pages.example/docs/' } }],
+};
 const groupOf = (name: string, declared: readonly Alert[]) => ({
   name,
-  rules: declared.filter(({ metric }) => metric !== undefined).map(ruleOf),
+  interval: '30s',
+  rules: declared.map(ruleOf),
 });
+const groups = [groupOf('device-messaging', serviceAlerts), groupOf('edge-proxy', edgeAlerts)];
 
-const server = [
-  groupOf('device-messaging', alerts.service),
-  groupOf('device-messaging-methods', alerts['front door']),
-] as const;
-const edge = [groupOf('edge-proxy', alerts['edge proxy'])] as const;
-
-const head = '# Written by `npm run docs` from scripts/alerts.\n';
-const written = (content: object): string => head + stringify(content, { lineWidth: 0 });
-
-export const ruleFiles: Readonly<Record<string, string>> = {
-  'deploy/monitoring/alerts.yaml': written({ groups: server }),
-  'deploy/monitoring/edge-alerts.yaml': written({ groups: edge }),
-  'deploy/kubernetes/monitoring/prometheus-rule.yaml': written({
+const comment = `# Written by \`npm run docs\` from scripts/alerts. Alerts link to the pages below \`url\`: set it to where you keep docs/.\n`;
+const written = (content: object): string => stringify(content, { lineWidth: 0 });
+const resource = (name: string, spec: object): string =>
+  written({
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
-    metadata: { name: 'device-messaging', labels: { 'app.kubernetes.io/part-of': 'device-messaging' } },
-    spec: { groups: server },
-  }),
+    metadata: { name, labels: { 'app.kubernetes.io/part-of': 'device-messaging' } },
+    spec,
+  });
+
+export const ruleFiles: Readonly<Record<string, string>> = {
+  'deploy/monitoring/alerts.yaml': comment + written({ groups: [runbooks, ...groups] }),
+  // The first resource is of its own, so that an overlay can replace it.
+  'deploy/kubernetes/monitoring/prometheus-rule.yaml': `${comment}${resource(runbooks.name, { groups: [runbooks] })}---\n${resource('device-messaging', { groups })}`,
 };

@@ -23,6 +23,8 @@ const usage = `Usage: npm run record -- transcripts
   pictures     docs/pictures: the web pages, in the chromium of the machine
 `;
 
+const instanceNames = ['one', 'two', 'three'];
+
 /** What became of an episode, and the job that a recording of it has. */
 async function recordOf(name: string, directory: string) {
   const [episode, ofEdge] = [episodes[name], edgeEpisodes[name]];
@@ -44,10 +46,12 @@ async function recordTroubles(names: readonly string[]): Promise<void> {
       console.log(name);
       const { fires, asks, job, scrapes } = await recordOf(name, directory);
       const asked = askedOf(fires, asks);
-      const series = seriesOf(scrapes, (metric) => asked.has(metric), job);
+      const series = scrapes.flatMap((own, index) =>
+        seriesOf(own, (metric) => asked.has(metric), { job, instance: instanceNames[index] ?? '' }),
+      );
       const file = recordingFile(name);
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, print({ scrapes: scrapes.length, series }));
+      await writeFile(file, print({ scrapes: scrapes[0]?.length ?? 0, series }));
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

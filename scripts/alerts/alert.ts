@@ -7,24 +7,18 @@ export interface Alert<Event extends string = string> {
   readonly id: string;
   /** `page`: now, at any hour. `ticket`: in working hours. */
   readonly severity: 'page' | 'ticket';
-  /** Lines of the log, each of which means it. At least one of `events`, `metric` and `probe` is there. */
-  readonly events?: readonly Event[];
-  /** Only lines of this level. */
-  readonly level?: 'warn' | 'error';
-  /** The line that says that it is over. */
-  readonly until?: Event;
-  /** An expression of PromQL, which has a value while the trouble lasts. */
-  readonly metric?: string;
-  /** A health check that answers 503. */
-  readonly probe?: '/readyz';
+  /** An expression of PromQL, which has a value while the trouble lasts, with the labels `namespace` and `job` (D440). */
+  readonly metric: string;
   /** How long the trouble has to last, as Prometheus writes it; at once when absent. */
   readonly for?: string;
+  /** Lines of the log that say which trouble it is. */
+  readonly events: readonly Event[];
   /** One sentence. */
   readonly means: string;
   /** One or more sentences, with links as the pages have them. */
   readonly todo: string;
-  /** The chapter of docs/troubleshooting.md that says more, by its anchor; there with a metric. */
-  readonly runbook?: string;
+  /** The chapter of docs/troubleshooting.md that says more, by its anchor. */
+  readonly runbook: string;
 }
 
 export type ServerAlert = Alert<keyof typeof events>;
@@ -32,3 +26,10 @@ export type EdgeAlert = Alert<keyof typeof edgeEvents>;
 
 /** Why nobody is called for a line of level `error` or `fatal`. */
 export type Unalerted<Event extends string> = Readonly<Partial<Record<Event, string>>>;
+
+/**
+ * Whether a counter has increased. For Prometheus one that begins with its first error has not, and the error of a program that
+ * makes no second one would be missed: so a series that was not there before counts, too (D389).
+ */
+export const increased = (series: string, range: string): string =>
+  `(increase(${series}[${range}]) > 0 or (${series} unless ${series} offset ${range}) > 0)`;

@@ -1,82 +1,42 @@
-import type { EdgeAlert, Unalerted } from './alert.ts';
+import { type EdgeAlert, increased, type Unalerted } from './alert.ts';
 
-const alerts: readonly EdgeAlert[] = [
+/** A proxy. */
+const each = 'by (namespace, job, instance)';
+const peer = 'by (namespace, job, instance, device_messaging_peer)';
+const connected = 'device_messaging_edge_connected';
+
+const alerts: readonly Omit<EdgeAlert, 'runbook'>[] = [
   {
-    ...{ id: 'EdgeRestarts', severity: 'page' },
+    ...{ id: 'EdgeDown', severity: 'page', for: '5m' },
     events: ['program.uncaught_exception', 'program.unhandled_rejection', 'program.not_started'],
-    metric: 'resets(process_uptime[1h]) > 2',
-    means: 'The proxy ends again and again.',
-    todo: 'Repair what `err` names. An exception is a defect: report it.',
+    metric: `group ${each} (max_over_time(${connected}[1d])) unless group ${each} (${connected}) or max ${each} (resets(process_uptime[1h]) and on (namespace, job, instance) max_over_time(${connected}[1h])) > 2`,
+    means: 'The proxy does not answer Prometheus, though it did in the last day, or ends again and again.',
+    todo: 'Repair what `err` names, or the way to the device. An exception is a defect: report it.',
   },
   {
-    ...{ id: 'EdgeHubAway', severity: 'page', for: '5m', events: ['hub.waiting'], until: 'hub.connected' },
-    metric: 'device_messaging_edge_connected{device_messaging_peer="hub"} == 0',
-    means: 'No invocation arrives.',
-    todo: '`reason` says why: the network, the key, or a disabled device.',
+    ...{ id: 'EdgeDisconnected', severity: 'page', for: '5m' },
+    events: ['hub.waiting', 'broker.waiting', 'hub.unstable', 'broker.unstable'],
+    // The pauses of two proxies with one identity grow to a minute: then each opens five connections in ten.
+    metric: `max ${peer} (${connected}) == 0 or sum ${peer} (increase(device_messaging_edge_connections_total{device_messaging_result="opened"}[15m])) > 5`,
+    means:
+      'The hub or the broker is away or refuses the proxy, or connections end again and again, because another program has the same identity or client id.',
+    todo: '`reason` says why; give each program an identity of its own.',
   },
   {
-    ...{ id: 'EdgeBrokerAway', severity: 'page', for: '5m', events: ['broker.waiting'], until: 'broker.connected' },
-    metric: 'device_messaging_edge_connected{device_messaging_peer="broker"} == 0',
-    means: 'The broker is away, or refuses the proxy.',
-    todo: 'Repair what `reason` names; the proxy reconnects by itself.',
+    ...{ id: 'EdgeMethodsFail', severity: 'page' },
+    events: ['broker.subscription_refused', 'module.folder_unusable', 'method.failed_unforeseen'],
+    metric: `sum ${each} ${increased('rpc_server_call_duration_count{rpc_method="invokeMethod",error_type=~"broker_unavailable|folder_unavailable|internal_error"}', '10m')}`,
+    means:
+      'Methods of a module fail: the broker refuses its subscription, its folder cannot be used, or the proxy has a defect.',
+    todo: 'Let the proxy subscribe to `topics_methods_out` of `module`; mend what `cause` says and restart the proxy; report `err`.',
   },
   {
-    ...{ id: 'EdgeHubUnstable', severity: 'page', events: ['hub.unstable'] },
-    // The pauses of two such proxies grow to a minute: then each opens five connections in ten.
-    metric:
-      'increase(device_messaging_edge_connections_total{device_messaging_peer="hub",device_messaging_result="opened"}[15m]) > 5',
-    means: 'Two proxies, or a device program, have the same connection string.',
-    todo: 'Give each an identity of its own.',
-  },
-  {
-    ...{ id: 'EdgeBrokerUnstable', severity: 'page', events: ['broker.unstable'] },
-    metric:
-      'increase(device_messaging_edge_connections_total{device_messaging_peer="broker",device_messaging_result="opened"}[10m]) > 5',
-    means: 'Two clients have one id at the broker, or an access rule ends connections.',
-    todo: 'Give each client an id of its own.',
-  },
-  {
-    ...{ id: 'EdgeSubscriptionRefused', severity: 'page', events: ['broker.subscription_refused'] },
-    metric: 'increase(rpc_server_call_duration_count{error_type="broker_unavailable"}[10m]) > 0',
-    means: 'Invocations of this module get 503 until the access rules of the broker let the proxy subscribe.',
-    todo: 'Let the proxy subscribe to `topics_methods_out` of the module in `module`.',
-  },
-  {
-    ...{ id: 'EdgeFolderUnusable', severity: 'page', events: ['module.folder_unusable'] },
-    metric: 'increase(rpc_server_call_duration_count{error_type="folder_unavailable"}[10m]) > 0',
-    means: 'Methods with files of a module cannot be invoked.',
-    todo: '`cause` says why; fix it and restart the proxy.',
-  },
-  {
-    ...{ id: 'EdgeRepliesUnknown', severity: 'ticket', events: ['module.replies_unknown'] },
-    metric: 'increase(device_messaging_edge_replies_dropped_total{device_messaging_reason="unknown"}[1h]) > 0',
-    means: 'A module is too slow, or sends wrong replies.',
-    todo: 'Repair the module.',
-  },
-  {
-    ...{ id: 'EdgeRepliesRetained', severity: 'ticket', events: ['module.replies_retained'] },
-    metric: 'increase(device_messaging_edge_replies_dropped_total{device_messaging_reason="retained"}[1h]) > 0',
-    means: 'A module retains its replies.',
-    todo: 'Publish replies without *retain*, and clear the retained ones.',
-  },
-  {
-    ...{ id: 'EdgeConfigurationRefused', severity: 'ticket', events: ['configuration.refused'] },
-    until: 'configuration.taken',
-    metric: 'device_messaging_edge_configuration_refused == 1',
-    means: 'The changed file has a fault, and the last good one stays in effect; a restart would fail.',
-    todo: 'Repair the lines in `problems`; the proxy reads the file again by itself.',
-  },
-  {
-    ...{ id: 'EdgeResponseLost', severity: 'ticket', events: ['hub.response_lost'] },
-    metric: 'increase(device_messaging_edge_responses_lost_total[1h]) > 0',
-    means: 'The connection broke during a call, whose outcome the application does not know.',
-    todo: 'Check the network when it repeats.',
-  },
-  {
-    ...{ id: 'EdgeDefect', severity: 'ticket', events: ['method.failed_unforeseen'] },
-    metric: 'increase(rpc_server_call_duration_count{error_type="internal_error"}[1h]) > 0',
-    means: 'A defect of the proxy.',
-    todo: 'Report `err`.',
+    ...{ id: 'EdgeFaults', severity: 'ticket' },
+    events: ['configuration.refused', 'module.replies_unknown', 'module.replies_retained', 'hub.response_lost'],
+    metric: `max ${each} (device_messaging_edge_configuration_refused) == 1 or sum ${each} (${increased('device_messaging_edge_replies_dropped_total', '1h')} or ${increased('device_messaging_edge_responses_lost_total', '1h')})`,
+    means:
+      'The changed configuration has a fault, and a restart would fail; a module is too slow, or sends wrong or retained replies; or a response was lost with its connection.',
+    todo: 'Repair the lines in `problems`, or the module; check the network.',
   },
 ];
 

@@ -11,7 +11,7 @@ const anHour = 130;
 export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
   'good-edge': { fires: [], scrapes: anHour },
   'edge restarts': {
-    fires: ['EdgeRestarts'],
+    fires: ['EdgeDown'],
     async trouble({ restart }) {
       for (let turn = 0; turn < 4; turn += 1) {
         await sleep(1_500);
@@ -20,11 +20,15 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     },
     scrapes: 80,
   },
-  'edge without a hub': { fires: ['EdgeHubAway'], trouble: ({ hub }) => hub.close() },
-  'edge without a broker': { fires: ['EdgeBrokerAway'], trouble: ({ broker }) => broker.close() },
-  'two proxies with one identity': { ...slowly, fires: ['EdgeHubUnstable'], trouble: ({ startRival }) => startRival() },
+  'edge without a hub': { fires: ['EdgeDisconnected'], trouble: ({ hub }) => hub.close() },
+  'edge without a broker': { fires: ['EdgeDisconnected'], trouble: ({ broker }) => broker.close() },
+  'two proxies with one identity': {
+    ...slowly,
+    fires: ['EdgeDisconnected'],
+    trouble: ({ startRival }) => startRival(),
+  },
   'two clients with one id': {
-    ...{ everyMs: 4_000, scrapes: 30, fires: ['EdgeBrokerUnstable'] },
+    ...{ everyMs: 4_000, scrapes: 30, fires: ['EdgeDisconnected'] },
     async trouble({ broker, ended }) {
       const client = mqtt.connect(broker.url, {
         clientId,
@@ -37,7 +41,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     },
   },
   'broker refuses a subscription': {
-    fires: ['EdgeSubscriptionRefused'],
+    fires: ['EdgeMethodsFail'],
     trouble({ broker, users }) {
       users['edge-proxy'] = { password: 'edge-proxy-secret', publish: ['press/in/#'], subscribe: [] };
       broker.disconnect('edge-proxy');
@@ -45,7 +49,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     scrapes: 40,
   },
   'folder of a module away': {
-    fires: ['EdgeFolderUnusable'],
+    fires: ['EdgeMethodsFail'],
     invocation: ({ signed }) => ({
       input: { image: 'firmware.bin' },
       files: { image: signed('firmware.bin', 'firmware') },
@@ -56,7 +60,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     },
   },
   'replies that nothing asked for': {
-    fires: ['EdgeRepliesUnknown'],
+    fires: ['EdgeFaults'],
     async trouble({ module, ended }) {
       while (!ended.aborted) {
         module.publish('press/out/200/unknown', '');
@@ -65,7 +69,7 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     },
   },
   'replies retained': {
-    fires: ['EdgeRepliesRetained'],
+    fires: ['EdgeFaults'],
     async trouble({ module, broker, ended }) {
       module.publish('press/out/200/earlier', '{}', true);
       while (!ended.aborted) {
@@ -76,11 +80,11 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
     scrapes: 100,
   },
   'configuration with a fault': {
-    fires: ['EdgeConfigurationRefused'],
+    fires: ['EdgeFaults'],
     trouble: (stage) => rewriteConfiguration(stage, '{ "hub": }'),
   },
   'connection lost during calls': {
-    fires: ['EdgeResponseLost'],
+    fires: ['EdgeFaults'],
     answer: (request) => setTimeout(() => request.reply(200), 400).unref(),
     async trouble({ hub, ended }) {
       while (!ended.aborted) {

@@ -51,7 +51,7 @@ const usersOfBroker = (): Record<string, BrokerUser> => ({
 });
 
 /** Runs an episode: scrapes of a good time, then of the trouble. An application invokes a method all the time. */
-export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string): Promise<Scrapes> {
+export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string): Promise<readonly Scrapes[]> {
   await buildService();
   const ended = new AbortController();
   const closers: (() => Promise<unknown>)[] = [];
@@ -104,7 +104,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
       },
     };
     const invoking = invokeSteadily(hub, episode.invocation?.(server) ?? {}, ended.signal);
-    const { scrapes, scrape } = createScraper(`${address}/metrics`);
+    const { scrapes, scrape } = createScraper([`${address}/metrics`]);
     await scrape(goodScrapes);
     const trouble = episode.trouble?.(stage);
     await scrape(episode.scrapes ?? 24, episode.everyMs);

@@ -22,6 +22,9 @@ const backendFault =
 /** What the query of the autoscaler reads. */
 const scaling = ['device_messaging_partition_behind_duration', 'device_messaging_backend_out'];
 
+/** By which a program is known to be there. */
+const presence = ['device_messaging_ready', 'device_messaging_partitions', 'device_messaging_partition_messages'];
+
 const hourMs = 3_600_000;
 const anHour = 130;
 
@@ -31,12 +34,17 @@ const ballast = (bytes: number) => ({
 });
 
 /** An application that invokes a method of a device that does not listen, again and again. */
-async function invokeSteadily({ sandbox, ended }: Stage, method = 'stop', input?: object): Promise<void> {
+async function invokeSteadily(
+  { sandbox, ended }: Stage,
+  method = 'stop',
+  input?: object,
+  wrong?: string,
+): Promise<void> {
   const { state } = sandbox;
   const model = 'svc.device';
   const { objectId } = await findObject(state, 'motor-1', model);
   while (!ended.aborted) {
-    const token = state.methods?.tokens.invoker;
+    const token = wrong ?? state.methods?.tokens.invoker;
     const body = JSON.stringify(input === undefined ? {} : { input });
     await callFrontDoor(state, { objectId, model, method, token, body }, 30_000);
     await sleep(100);
@@ -50,7 +58,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
   good: { fires: [], scrapes: anHour, store: 'blob' },
   'good-front-door': { ...frontDoor, fires: [], scrapes: anHour },
   restarts: {
-    fires: ['ServiceRestarts', 'UncleanShutdowns'],
+    fires: ['ServiceRestarts'],
     async trouble({ instance, sandbox }) {
       sandbox.backends.faults.add({ backend: 'informationModel', hang: true });
       for (let turn = 0; turn < 4; turn += 1) {
@@ -59,7 +67,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
         await instance.start();
       }
     },
-    scrapes: 300,
+    scrapes: 80,
   },
   'killed and not yet replaced': {
     ...{ fires: ['PartitionUnread'], asks: scaling, store: 'blob' },
@@ -69,6 +77,17 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 80,
   },
+  // Others take over within seconds, and half a minute is played where it is not.
+  'one of three killed': {
+    ...{ fires: ['InstanceDown'], asks: presence, store: 'blob', instances: 3, everyMs: 5_000 },
+    environment: withConstants({ timing: { expirySeconds: 6 } }),
+    async begun({ instance, others }) {
+      for (const one of [instance, ...others])
+        while (!/^device_messaging_partitions\{.*"reading".*\} [1-9]/m.test(await one.metrics())) await sleep(250);
+    },
+    trouble: ({ others }) => others[1]?.kill(),
+    scrapes: 40,
+  },
   'half a day behind': {
     fires: ['Behind'],
     async trouble({ instance, sandbox }) {
@@ -76,10 +95,10 @@ export const episodes: Readonly<Record<string, Episode>> = {
       await sleep(500);
       sandbox.backends.faults.add({ backend: 'informationModel', hang: true });
     },
-    scrapes: 40,
+    scrapes: 80,
   },
   'falling behind': {
-    ...{ fires: ['FallingBehind', 'BackendOut'], asks: scaling, devices: 8 },
+    ...{ fires: ['Behind', 'BackendOut'], asks: scaling, devices: 8 },
     async trouble({ instance, sandbox }) {
       instance.setClock(600_000);
       await sleep(3_000); // what was read before has its old age
@@ -88,7 +107,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: anHour,
   },
   'backlog read late': {
-    fires: ['HubWait'],
+    fires: [],
     asks: scaling,
     trouble({ instance }) {
       instance.setClock(300_000);
@@ -96,9 +115,9 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: 40,
   },
   'wrong token': { fires: ['TokenRefused'], trouble: backendFault({ backend: 'principalManager', status: 401 }) },
-  'no token': { fires: ['TokenMissing'], before: backendFault({ backend: 'token', status: 500 }) },
+  'no token': { fires: ['BackendOut'], before: backendFault({ backend: 'token', status: 500 }) },
   'store away': {
-    fires: ['StoreFails', 'CheckpointsFail', 'DeadLettersWait'],
+    fires: ['StoreFails'],
     store: 'blob',
     async trouble({ azurite, sandbox }) {
       await azurite.close();
@@ -106,46 +125,26 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 80,
   },
-  'dead letters too large': {
-    fires: ['DeadLetterNotStored'],
-    environment: { DEAD_LETTERS_MAX_BYTES: '100' },
-    trouble: backendFault({ backend: 'informationModel', garbage: true }),
-  },
   'wrong answers': { fires: ['DeadLetters'], trouble: backendFault({ backend: 'informationModel', garbage: true }) },
   'foreign reader': {
-    fires: ['PartitionLost'],
+    fires: ['ForeignClient'],
     async trouble({ sandbox }) {
       await sandbox.hub.faults.strike({ kind: 'steal', partition: '0' });
     },
   },
-  'hub takes no reply': {
-    fires: ['RepliesUnanswered'],
-    environment: withConstants({ timing: { replySeconds: 2 } }),
-    trouble: hubFault({ kind: 'settle', answer: 'never', link: 'c2d' }),
-    scrapes: anHour,
-  },
-  'hub suspended': {
-    fires: ['HubSuspended'],
-    trouble: hubFault({ kind: 'settle', answer: 'reject', condition: 'com.microsoft:iot-hub-suspended', link: 'c2d' }),
-  },
-  'devices removed': {
-    fires: ['RepliesDropped'],
-    trouble: hubFault({ kind: 'settle', answer: 'reject', condition: 'amqp:not-found', link: 'c2d' }),
-    scrapes: 60,
-  },
   'hub throttles replies': {
-    fires: ['RepliesThrottled'],
+    fires: ['HubThrottles'],
     environment: withConstants({ timing: { replySeconds: 2 } }),
     hubRules: { rates: { c2d: 0.01 } },
     scrapes: anHour,
   },
   'hub says nothing': {
-    fires: ['BehindUnknown'],
+    fires: ['NotReady'],
     async trouble({ sandbox }) {
       sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'silent' });
       await sandbox.hub.faults.strike({ kind: 'drop', connections: 'events' });
     },
-    scrapes: 330,
+    scrapes: 60,
   },
   'events deleted unread': {
     fires: ['EventsLost'],
@@ -157,15 +156,10 @@ export const episodes: Readonly<Record<string, Episode>> = {
       instance.thaw();
     },
   },
-  'quota used up': { fires: ['HubQuotaUsedUp'], trouble: hubFault({ kind: 'quota' }) },
-  'service endpoint closed': {
-    fires: ['ServiceEndpointUnreachable'],
-    trouble: hubFault({ kind: 'settle', answer: 'rst', link: 'c2d' }),
-    scrapes: 60,
-  },
-  'memory nearly full': { fires: ['MemoryHigh'], environment: ballast(950_000_000), scrapes: 20 },
+  'quota used up': { fires: ['HubTakesNoReplies'], trouble: hubFault({ kind: 'quota' }) },
+  'memory nearly full': { fires: ['Overloaded'], environment: ballast(950_000_000), scrapes: 20 },
   'no processor time': {
-    fires: ['EventLoopBlocked'],
+    fires: ['Overloaded'],
     async trouble({ instance, ended }) {
       while (!ended.aborted) {
         instance.freeze();
@@ -176,31 +170,35 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 16,
   },
+  'wrong token of a caller': {
+    ...{ job: 'device-messaging-methods', fires: [] },
+    meanwhile: (stage) => invokeSteadily(stage, 'stop', undefined, 'wrong'),
+  },
   'hub refuses the key': {
     ...frontDoor,
-    fires: ['MethodsAccessRefused'],
+    fires: ['NotReady'],
     trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 401002 }),
   },
   'hub overloaded': {
     ...frontDoor,
-    fires: ['MethodsNotAccepted'],
+    fires: ['MethodsFail'],
     trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 503001 }),
   },
   'methods throttled': {
     ...frontDoor,
-    fires: ['MethodsThrottled'],
+    fires: ['HubThrottles'],
     trouble: hubFault({ kind: 'method', answer: 'refuse', errorCode: 429001 }),
     scrapes: anHour,
   },
   'file storage away': {
     job: 'device-messaging-methods',
-    fires: ['FileStorageUnavailable'],
+    fires: ['StoreFails'],
     meanwhile: (stage) => invokeSteadily(stage, 'loadFirmware', { image: 'firmware/motor-2.1.0.bin' }),
     trouble: ({ azurite }) => azurite.close(),
   },
   'front door without a backend': {
     ...frontDoor,
-    fires: ['BackendUnavailable'],
+    fires: ['BackendOut'],
     trouble: backendFault({ backend: 'informationModel', reset: 'before' }),
   },
 };

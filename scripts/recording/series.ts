@@ -16,41 +16,50 @@ export function askedOf(fires: readonly string[], others: readonly string[] = []
   const wanted = everyAlert.filter(({ id }) => fires.length === 0 || fires.includes(id));
   const panels = fires.length === 0 ? dashboards.flatMap((dashboard) => dashboard.panels) : [];
   const expressions = [
-    ...wanted.map(({ metric = '' }) => metric),
+    ...wanted.map(({ metric }) => metric),
     ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
   ];
   return new Set([...others, ...(expressions.join(' ').match(/\w+/g) ?? [])]);
 }
 
-/** The series whose name is one of these, each with a value, or `_` for none, for every scrape. */
-export function seriesOf(scrapes: Scrapes, isWanted: (name: string) => boolean, job: string): readonly InputSeries[] {
+/**
+ * The series of an instance whose name is one of these, each with a value for every scrape, or `_` for none and before it `stale`,
+ * as Prometheus marks a series that ends; and `up`.
+ */
+export function seriesOf(
+  scrapes: Scrapes,
+  isWanted: (name: string) => boolean,
+  target: Readonly<Record<'job' | 'instance', string>>,
+): readonly InputSeries[] {
   const all = new Map<string, (number | undefined)[]>();
-  scrapes.forEach((samples = [], index) => {
-    for (const { name, labels, value } of samples) {
-      if (!isWanted(name)) continue;
-      const written = Object.entries({ ...labels, instance: 'one', job }).map(
-        ([key, text]) => `${key}=${JSON.stringify(text)}`,
-      );
-      const series = `${name}{${written.join(',')}}`;
-      const values = all.get(series) ?? Array.from<undefined>({ length: scrapes.length });
-      values[index] = Number(value.toPrecision(6));
-      all.set(series, values);
-    }
+  function put(name: string, labels: object, index: number, value: number) {
+    const written = Object.entries({ ...labels, ...target }).map(([key, text]) => `${key}=${JSON.stringify(text)}`);
+    const series = `${name}{${written.join(',')}}`;
+    const values = all.get(series) ?? Array.from<undefined>({ length: scrapes.length });
+    values[index] = Number(value.toPrecision(6));
+    all.set(series, values);
+  }
+  scrapes.forEach((samples, index) => {
+    if (isWanted('up')) put('up', {}, index, samples === undefined ? 0 : 1);
+    for (const { name, labels, value } of samples ?? []) if (isWanted(name)) put(name, labels, index, value);
   });
   return [...all].map(([series, values]) => ({ series, values: shortened(values) })).toSorted(bySeries);
 }
 
 const bySeries = (one: InputSeries, other: InputSeries) => (one.series < other.series ? -1 : 1);
 
-/** `5x2` is three times 5, `_x2` twice nothing. */
-function shortened(values: readonly (number | undefined)[]): string {
+/** `5x2` is three times 5, `_x2` twice nothing, `stale` the first nothing behind a value. */
+export function shortened(given: readonly (number | 'stale' | undefined)[]): string {
+  const values = given.map((value, index) =>
+    value === undefined && typeof given[index - 1] === 'number' ? 'stale' : value,
+  );
   const parts: string[] = [];
   for (let index = 0; index < values.length; ) {
     let end = index + 1;
     while (end < values.length && values[end] === values[index]) end += 1;
     const [value, times] = [values[index], end - index];
     if (value === undefined) parts.push(`_x${times}`);
-    else parts.push(times === 1 ? String(value) : `${value}x${times - 1}`);
+    else parts.push(times === 1 || value === 'stale' ? String(value) : `${value}x${times - 1}`);
     index = end;
   }
   return parts.join(' ');
@@ -59,6 +68,8 @@ function shortened(values: readonly (number | undefined)[]): string {
 interface Dashboard {
   readonly uid: string;
   readonly title: string;
+  /** Its variables, with the queries for their values. */
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
   readonly panels: readonly {
     readonly title: string;
     /** `legendFormat` has labels in `{{…}}`. */
@@ -72,25 +83,28 @@ export const dashboards = ['device-messaging', 'device-messaging-methods'].map(
 );
 
 export interface Scraper {
-  readonly scrapes: Scrapes;
+  /** Of each instance. */
+  readonly scrapes: readonly Scrapes[];
   /**
-   * Asks so many times.
+   * Asks all instances so many times.
    * @param everyMs real time between two scrapes, which are a minute apart where they are played (D388)
    */
   scrape(count: number, everyMs?: number): Promise<void>;
 }
 
-/** A start takes seconds, not minutes: no more scrapes without an answer follow each other. */
+/** A start takes seconds, not minutes: no more scrapes without an answer of the only instance follow each other. */
 const mostMissed = 2;
 
-export function createScraper(url: string): Scraper {
-  const scrapes: Scrapes[number][] = [];
+export function createScraper(urls: readonly string[]): Scraper {
+  const scrapes = urls.map((): Scrapes[number][] => []);
   return {
     scrapes,
     async scrape(count, everyMs = 250) {
       for (let index = 0; index < count; index += 1) {
-        const scraped = await scrapeOnce(url);
-        if (scraped !== undefined || scrapes.slice(-mostMissed).some((one) => one !== undefined)) scrapes.push(scraped);
+        const scraped = await Promise.all(urls.map(scrapeOnce));
+        const isOneOfMany = urls.length > 1 || scraped[0] !== undefined;
+        if (isOneOfMany || scrapes[0]?.slice(-mostMissed).some((one) => one !== undefined))
+          scraped.forEach((one, instance) => void scrapes[instance]?.push(one));
         await sleep(everyMs);
       }
     },

@@ -1,9 +1,12 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubRules } from 'iot-hub-emulator';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { putExampleFiles } from '../../sandbox/methods/fileStorage.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { createInstance, type Instance } from '../../test/chaos/instance.ts';
 import { createScraper, type Scrapes } from './series.ts';
@@ -14,14 +17,16 @@ export interface Stage {
   readonly azurite: Azurite;
   /** The service; it runs unless the episode is one of the front door. */
   readonly instance: Instance;
+  /** Further ones of it. */
+  readonly others: readonly Instance[];
   readonly ended: AbortSignal;
 }
 
-/** Runs an episode: scrapes of a good time, then of the trouble. */
-export async function recordEpisode(episode: Episode, directory: string): Promise<Scrapes> {
+/** Runs an episode: scrapes of a good time, then of the trouble; of each instance. */
+export async function recordEpisode(episode: Episode, directory: string): Promise<readonly Scrapes[]> {
   const azurite = await startAzurite();
   let sandbox: Sandbox | undefined;
-  let instance: Instance | undefined;
+  const instances: Instance[] = [];
   const ended = new AbortController();
   try {
     await putExampleFiles(azurite.connectionString);
@@ -34,35 +39,48 @@ export async function recordEpisode(episode: Episode, directory: string): Promis
       }),
     });
     const { service, methods } = sandbox.state;
-    instance = createInstance({
-      ...{ directory, serviceDirectory: process.cwd(), url: service.readyzUrl.replace('/readyz', '') },
-      environment: {
-        ...service.environment,
-        ...(episode.store === 'blob' && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
-        ...episode.environment,
-      },
-      onFatalEnd() {},
-    });
-    const stage: Stage = { sandbox, azurite, instance, ended: ended.signal };
+    const environment = {
+      ...service.environment,
+      ...(episode.store === 'blob' && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
+      ...episode.environment,
+    };
+    const urls: string[] = [];
+    for (let number = 0; number < (episode.instances ?? 1); number += 1) {
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const own = number === 0 ? {} : { HTTP_PORT: String(port), ADMIN_PORT: String(adminPort) };
+      const url = number === 0 ? service.readyzUrl.replace('/readyz', '') : `http://127.0.0.1:${port}`;
+      const folder = join(directory, `instance-${number}`);
+      await mkdir(folder);
+      instances.push(
+        createInstance({
+          ...{ directory: folder, serviceDirectory: process.cwd(), url },
+          ...{ environment: { ...environment, ...own }, onFatalEnd() {} },
+        }),
+      );
+      urls.push(`${url}/metrics`);
+    }
+    const [instance, ...others] = instances as [Instance, ...Instance[]];
+    const stage: Stage = { sandbox, azurite, instance, others, ended: ended.signal };
     await episode.before?.(stage);
-    if (!ofFrontDoor) await instance.start();
-    const url = (ofFrontDoor ? methods?.readyzUrl : service.readyzUrl)?.replace('/readyz', '/metrics') ?? '';
+    if (!ofFrontDoor) for (const one of instances) await one.start();
+    if (ofFrontDoor) urls[0] = methods?.readyzUrl.replace('/readyz', '/metrics') ?? '';
     const work = [
       episode.meanwhile?.(stage),
       ...(ofFrontDoor ? [] : Array.from({ length: episode.devices ?? 2 }, (_, index) => send(stage, index))),
     ];
-    const { scrapes, scrape } = createScraper(url);
+    const { scrapes, scrape } = createScraper(urls);
+    await episode.begun?.(stage);
     await sleep(2_000); // devices have begun
-    await scrape(goodScrapes);
+    await scrape(goodScrapes, episode.everyMs);
     const trouble = episode.trouble?.(stage);
-    await scrape(episode.scrapes ?? 24);
+    await scrape(episode.scrapes ?? 24, episode.everyMs);
     ended.abort();
     await trouble;
     await Promise.all(work);
     return scrapes;
   } finally {
     ended.abort();
-    await instance?.end();
+    for (const instance of instances) await instance.end();
     await sandbox?.close();
     await azurite.close();
   }
@@ -132,9 +150,15 @@ export interface Episode {
   readonly hubRules?: HubRules;
   /** How many scrapes the trouble lasts; default 24. */
   readonly scrapes?: number;
+  /** Real time between two scrapes; default 250. */
+  readonly everyMs?: number;
+  /** How many instances of the service; default 1. */
+  readonly instances?: number;
   /** How many devices send; default 2. */
   readonly devices?: number;
   before?(stage: Stage): Promise<void> | void;
+  /** Resolves when all is as it should be before the trouble. */
+  begun?(stage: Stage): Promise<void>;
   /** From the start to the end. */
   meanwhile?(stage: Stage): Promise<void>;
   trouble?(stage: Stage): Promise<void> | void;

@@ -135,6 +135,7 @@ export function createBackend(options: BackendOptions) {
     state: (): BackendState => ({
       ...{ circuit: circuit.state(), outage: circuit.outage() },
       ...{ connections: bulkhead.connections(), oldestMs: calls.oldestMs() },
+      accessRefused: isRefused || undefined,
     }),
     async close(): Promise<void> {
       circuit.close();
@@ -212,6 +213,9 @@ export function observeBackends(meter: Meter, states: () => Readonly<Partial<Rec
 
   meter.observe('device_messaging.backend.out', () =>
     each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),
+  );
+  meter.observe('device_messaging.backend.access_refused', () =>
+    each().map(([name, { accessRefused }]) => [accessRefused ? 1 : 0, name] as const),
   );
   meter.observe('device_messaging.backend.connections', () =>
     each().flatMap(([name, { connections }]) => {

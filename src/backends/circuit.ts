@@ -14,6 +14,8 @@ export interface BackendState {
   };
   /** Age of the oldest request under way; 0 when none is. */
   readonly oldestMs: number;
+  /** It refuses our token; that of a caller does not count. */
+  readonly accessRefused?: boolean | undefined;
   /** Answers that are cached; undefined for a backend without a cache. */
   readonly cacheEntries?: number | undefined;
 }

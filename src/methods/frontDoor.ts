@@ -94,13 +94,12 @@ export async function startFrontDoor(
     if (server.server instanceof TlsServer) server.server.setSecureContext(secureOptions(changed));
   });
 
-  const health = await serveHealth(healthAddress(http), {
-    missing: () => [
-      ...(handler.isStopping() ? ['the end of the stop'] : []),
-      ...(hubAccess.isGranted() ? [] : ['access to methods of the hub']),
-    ],
-    metrics: metrics.text,
-  });
+  const missing = () => [
+    ...(handler.isStopping() ? ['the end of the stop'] : []),
+    ...(hubAccess.isGranted() ? [] : ['access to methods of the hub']),
+  ];
+  meter.observe('device_messaging.ready', () => [[missing().length === 0 ? 1 : 0]]);
+  const health = await serveHealth(healthAddress(http), { missing, metrics: metrics.text });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   observeBackends(meter, backends.states);
   const address = { host: http.host, port: methods.port };

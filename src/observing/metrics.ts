@@ -65,6 +65,11 @@ const backendMetrics = {
     'Alert on 1 for five minutes: messages that need the backend wait, and the rest of the partition when half of the room of waiting messages is theirs.',
     [backend],
   ),
+  'device_messaging.backend.access_refused': gauge('1')(
+    '1 while the backend refuses the program’s own token, else 0; what it says to the token of a caller does not count',
+    'Alert on 1: the credentials were changed or have expired.',
+    [backend],
+  ),
   'device_messaging.backend.connections': updowncounter('{request}')(
     'Requests to the backend that are under way, and those that wait for a connection',
     '`waiting` above 0 for minutes: the backend is too slow for `BACKENDS_CONNECTIONS`, or that is too low.',
@@ -138,6 +143,14 @@ export const methodMetrics = {
   ),
 };
 
+/** Of service and front door; that of the edge proxy follows from its connections. */
+const healthMetrics = {
+  'device_messaging.ready': gauge('1')(
+    '1 while `/readyz` of the service or the front door is 200, else 0',
+    'Alert on 0 for five minutes: `/readyz` says what is missing. There is a value from the first answer of `/metrics` on.',
+  ),
+};
+
 /** Every metric, by chapter of `docs/metrics.md`. The names are an interface: dashboards and alerts use them (D95). */
 export const chapters = {
   Messages: messageMetrics,
@@ -146,11 +159,11 @@ export const chapters = {
   Backends: backendMetrics,
   Stores: storeMetrics,
   'Remote methods, at the front door': methodMetrics,
-  Process: processMetrics,
+  Process: { ...healthMetrics, ...processMetrics },
 };
 
-const ofCalls = { ...backendMetrics, ...storeMetrics };
-const ofService = { ...messageMetrics, ...replyMetrics, ...partitionMetrics, ...ofCalls, ...processMetrics };
+const ofBoth = { ...backendMetrics, ...storeMetrics, ...healthMetrics, ...processMetrics };
+const ofService = { ...messageMetrics, ...replyMetrics, ...partitionMetrics, ...ofBoth };
 
 /** Every metric, by its name in OpenTelemetry. */
 export const metrics = { ...ofService, ...methodMetrics };
@@ -161,7 +174,7 @@ const namesOf = (own: object) => Object.keys(own) as MetricName[];
 
 export const namesIn = {
   service: namesOf(ofService),
-  methods: namesOf({ ...ofCalls, ...methodMetrics, ...processMetrics }),
+  methods: namesOf({ ...ofBoth, ...methodMetrics }),
 };
 
 export type Meter = MeterOf<typeof metrics>;

@@ -62,8 +62,10 @@ export async function startService(
   const consumer = await createReading(settings, parts);
   const processPause = createProcessPauseWatch(processPauseMs(timing.expirySeconds), consumer.stoodStill);
 
+  const missing = () => [...consumer.missing(), ...replies.missing()];
+  meter.observe('device_messaging.ready', () => [[missing().length === 0 ? 1 : 0]]);
   const server = await serveHealth(healthAddress(http), {
-    missing: () => [...consumer.missing(), ...replies.missing()],
+    missing,
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.text,
   });

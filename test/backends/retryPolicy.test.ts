@@ -118,8 +118,17 @@ describe('HTTP 401', () => {
     const log = recordingLog();
     const troubles = createTroubles(log);
     onTestFinished(() => troubles.close());
-    for (const backend of ['typeRegistry', 'informationModel'] as const)
-      openBackend({ backend, troubles }).backend.recordOutcome({ status: 401 } as HttpResponse, 'd1', 1_000);
+    for (const key of ['typeRegistry', 'informationModel'] as const) {
+      const { backend } = openBackend({ backend: key, troubles });
+      for (const [status, accessRefused] of [
+        [404, undefined],
+        [401, true],
+        [503, true],
+      ] as const) {
+        backend.recordOutcome({ status } as HttpResponse, 'd1', 1_000);
+        expect([status, backend.state().accessRefused]).toEqual([status, accessRefused]);
+      }
+    }
     expect(log.lines.map((of) => of.fields)).toEqual([{ backend: 'type registry' }, { backend: 'information model' }]);
   });
 });

@@ -8,54 +8,51 @@ import { episodes } from '../../scripts/recording/episodes.ts';
 import { dashboards, readRecording, recordingFile, recordingFolder } from '../../scripts/recording/series.ts';
 import { goodScrapes } from '../../scripts/recording/stage.ts';
 import { documents } from './kustomize.ts';
-import { ask, isSkipped, promtool } from './promtool.ts';
+import { ask, firing, isSkipped, type Played, promtool, ruleFile, valuesOf } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
 
-type Rule = Readonly<{ alert: string; expr: string; annotations: Readonly<Record<string, string>> }>;
+type Rule = Readonly<{ alert?: string; expr: string; labels: Labels; annotations?: Labels }>;
+type Labels = Readonly<Record<string, string>>;
 type Rules = Readonly<{ groups: readonly { readonly rules: readonly Rule[] }[] }>;
-const rulesIn = (file: string) => (parse(readFileSync(file, 'utf8')) as Rules).groups.flatMap(({ rules }) => rules);
-const files = ['deploy/monitoring/alerts.yaml', 'deploy/monitoring/edge-alerts.yaml'] as const;
-const [rulesOfServer, rulesOfEdge] = files;
+const groups = (parse(readFileSync(ruleFile, 'utf8')) as Rules).groups.map(({ rules }) => rules);
+const [[runbooks] = [], ...alertGroups] = groups;
+const rules = alertGroups.flat();
 
-/** With the file whose rules are for them. */
+const environment = 'production';
 const recorded = [
-  ...Object.entries(episodes).map(([name, { fires, before, environment }]) => ({
-    name,
-    fires,
-    file: rulesOfServer,
+  ...Object.entries(episodes).map(([name, { fires, before, environment, job }]) => ({
+    ...{ name, fires, good: job === 'device-messaging-methods' ? 'good-front-door' : 'good' },
     startsInTrouble: before !== undefined || environment !== undefined,
   })),
   ...Object.entries(edgeEpisodes).map(([name, { fires }]) => ({
-    name,
-    fires,
-    file: rulesOfEdge,
-    startsInTrouble: false,
+    ...{ name, fires, good: 'good-edge', startsInTrouble: false },
   })),
 ];
 
-/** Alerts whose trouble no recording has, and why. */
-const unrecorded: Readonly<Record<string, string>> = {
-  HubFailedOver: 'the hub emulator of a recording keeps its address; test/hub/failover.test.ts has hubs that fail over',
-  MessageStuck: 'a recording would take a quarter of an hour',
-  EventUndecodable:
-    'test/hub/decodable.test.ts has what a reader would not survive, and the hub takes none of it from a device',
-  EventUnattributed: 'the hub emulator stamps every event, as the built-in endpoint does',
-  EdgeDefect: 'a defect that is known is repaired',
-};
-
-it('every rule names a chapter of docs/troubleshooting.md', () => {
-  const headings = readFileSync('docs/troubleshooting.md', 'utf8').match(/^#+ .*$/gm) ?? [];
-  const anchors = headings.map((heading) => `docs/troubleshooting.md#${anchorOf(heading.replace(/^#+ /, ''))}`);
-  const wrong = files.flatMap(rulesIn).filter(({ annotations }) => !anchors.includes(annotations['runbook'] ?? ''));
-  expect(wrong.map(({ alert }) => alert)).toEqual([]);
+it('at most sixteen alerts are for service and front door, and four for the edge proxy', () => {
+  const [ofServer = [], ofEdge = []] = alertGroups;
+  expect(ofServer.length).toBeLessThanOrEqual(16);
+  expect(ofEdge.length).toBeLessThanOrEqual(4);
+  expect(rules.length).toBe(ofServer.length + ofEdge.length);
 });
 
-it('every rule fires in a recorded trouble, or has a reason why there is none', () => {
-  const fired = new Set(recorded.flatMap(({ fires }) => fires));
-  const missing = files.flatMap(rulesIn).filter(({ alert }) => fired.has(alert) === (unrecorded[alert] !== undefined));
-  expect(missing.map(({ alert }) => alert)).toEqual([]);
-  expect(fired.size).toBeGreaterThanOrEqual(15);
+it('every rule names a chapter of docs/troubleshooting.md, below the one place that says where the pages are', () => {
+  const headings = readFileSync('docs/troubleshooting.md', 'utf8').match(/^#+ .*$/gm) ?? [];
+  const anchors = headings.map((heading) => anchorOf(heading.replace(/^#+ /, '')));
+  const pages = '{{ with query "device_messaging_runbooks" }}{{ (first .).Labels.url }}{{ end }}';
+  const urls = anchors.map((anchor) => `${pages}troubleshooting.md#${anchor}`);
+  const wrong = rules.filter(({ annotations }) => !urls.includes(annotations?.['runbook_url'] ?? ''));
+  expect(wrong.map(({ alert }) => alert)).toEqual([]);
+  expect(runbooks).toMatchObject({
+    record: 'device_messaging_runbooks',
+    labels: { url: expect.stringMatching(/\/$/) },
+  });
+});
+
+it('the rules for the Prometheus Operator are the same', () => {
+  const resources = documents('deploy/kubernetes/monitoring/prometheus-rule.yaml') as unknown as { spec: Rules }[];
+  expect(resources.flatMap(({ spec }) => spec.groups.map((group) => group.rules))).toEqual(groups);
 });
 
 it('every recording is of an episode: run `npm run record -- troubles` for a new one', () => {
@@ -64,39 +61,102 @@ it('every recording is of an episode: run `npm run record -- troubles` for a new
 });
 
 it('every series of a recording has a value, or none, for each scrape', () => {
-  const lengthOf = (values: string) =>
-    values.split(' ').reduce((sum, part) => {
-      const [, value, times = '0'] = /^(_|-?\d+(?:\.\d+)?(?:e[-+]\d+)?)(?:x(\d+))?$/.exec(part) ?? [];
-      return sum + (value === '_' ? Number(times) : Number(times) + 1);
-    }, 0);
   for (const { name } of recorded) {
     const { scrapes, series } = readRecording(name);
-    const wrong = series.filter(({ series, values }) => !/^\w+\{.*\}$/.test(series) || lengthOf(values) !== scrapes);
+    const wrong = series.filter(
+      ({ series, values }) => !/^\w+\{.*\}$/.test(series) || valuesOf(values).length !== scrapes,
+    );
     expect(wrong, name).toEqual([]);
     expect(series.length, name).toBeGreaterThan(0);
   }
 });
 
-describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {
-  it.each(files)('takes %s', async (file) => expect(await promtool('check', 'rules', file)).toContain('SUCCESS'));
+const fleet = 'one of three killed';
+/** It is played as it was recorded: its scrapes are half a minute apart, and the time that others need is shortened alike. */
+const fleetOptions = { scrapeSeconds: 30 } as const;
+const everyMinute = (scrapes: number) => Array.from({ length: scrapes }, (_, index) => index);
 
-  it.each(recorded.map((recording) => [recording.name, recording] as const))(
-    'has the alerts of “%s” fire in the trouble, and not before',
-    async (name, recording) => {
-      const { fires, file, startsInTrouble } = recording;
+it('every rule fires in a recorded trouble', () => {
+  const fired = ['ServiceAbsent', ...recorded.flatMap(({ fires }) => fires)];
+  expect(rules.map(({ alert = '' }) => alert).filter((alert) => !fired.includes(alert))).toEqual([]);
+});
+
+describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {
+  it('takes the rules', async () => expect(await promtool('check', 'rules', ruleFile)).toContain('SUCCESS'));
+
+  it.each(recorded.filter(({ name }) => name !== fleet).map((recording) => [recording.name, recording] as const))(
+    'has the alerts of “%s” fire in the trouble, not before, and not in another environment',
+    async (name, { fires, good, startsInTrouble }) => {
       const { scrapes } = readRecording(name);
-      const minutes = Array.from({ length: Math.floor(scrapes / 2) }, (_, index) => 2 * index + 1);
-      const answers = await ask(name, ['count by (alertname) (ALERTS{alertstate="firing"})'], minutes, [file]);
-      const fired = answers.flatMap(({ minute, samples }) =>
-        [...samples.matchAll(/alertname="(\w+)"/g)].map(([, alert = '']) => ({ alert, minute })),
-      );
+      const played = [
+        { recording: name, namespace: environment },
+        { recording: good, namespace: 'staging', lasts: scrapes },
+      ];
+      const fired = await firing(played, everyMinute(scrapes));
+      expect(fired.filter(({ namespace }) => namespace !== environment)).toEqual([]);
+      const all = new Set(fired.map(({ alert }) => alert));
+      if (fires.length === 0) expect([...all]).toEqual([]);
+      expect([...all]).toEqual(expect.arrayContaining([...fires]));
       const before = fired.filter(({ alert, minute }) => minute < goodScrapes && fires.includes(alert));
       if (!startsInTrouble) expect(before).toEqual([]);
-      const all = [...new Set(fired.map(({ alert }) => alert))];
-      if (fires.length === 0) expect(all).toEqual([]);
-      expect(all).toEqual(expect.arrayContaining([...fires]));
     },
   );
+});
+
+/** Where the fleet is well, and Prometheus gets nothing from then on. */
+const goneAt = 10;
+const goneMinute = (goneAt * fleetOptions.scrapeSeconds) / 60;
+const minutes = Array.from({ length: 48 }, (_, index) => index / 2);
+const other: Played = { recording: fleet, namespace: 'staging', silent: { from: 48 }, lasts: 48 };
+
+describe.skipIf(isSkipped)('an environment of three instances, two others beside it:', () => {
+  const firedIn = (silent: Played['silent'], namespace = environment) =>
+    firing([{ recording: fleet, namespace, ...(silent && { silent }), lasts: 48 }], minutes, fleetOptions);
+  const pagesOf = (fired: Awaited<ReturnType<typeof firing>>) => fired.filter(({ severity }) => severity === 'page');
+
+  it.each([
+    ['that are gone', { from: goneAt }],
+    ['whose pods are gone, too', { from: goneAt, forgotten: true }],
+  ])('all %s page within three minutes, and until they are back', async (_, silent) => {
+    const pages = pagesOf(await firedIn(silent)).filter(({ alert }) => alert === 'ServiceAbsent');
+    expect(pages[0]).toMatchObject({ namespace: environment, job: 'device-messaging' });
+    expect(pages[0]?.minute).toBeLessThanOrEqual(goneMinute + 3);
+    expect(pages.map(({ minute }) => minute)).toEqual(minutes.filter((minute) => minute >= (pages[0]?.minute ?? 0)));
+  });
+  it('another environment that is well hides nothing, and is not paged', async () => {
+    const played = [{ recording: fleet, namespace: environment, silent: { from: goneAt }, lasts: 48 }, other];
+    const fired = pagesOf(await firing(played, minutes, fleetOptions));
+    expect(fired.filter(({ minute }) => minute <= goneMinute + 3).map(({ alert }) => alert)).toEqual(
+      expect.arrayContaining(['ServiceAbsent', 'PartitionUnread']),
+    );
+    expect(fired.filter(({ namespace }) => namespace !== environment)).toEqual([]);
+  });
+  it('one that is gone, and that others replace, pages nobody and is told in working hours', async () => {
+    const fired = await firedIn(undefined);
+    expect(pagesOf(fired)).toEqual([]);
+    expect(new Set(fired.map(({ alert }) => alert))).toEqual(new Set(['InstanceDown']));
+  });
+  it.each([
+    ['that is gone, and that no other replaces', { from: goneAt, instances: ['three'], forgotten: true }],
+    ['whose scrape is broken', { from: goneAt, instances: ['three'] }],
+  ])('one %s pages within three minutes: nobody is known to read its partitions', async (_, silent) => {
+    const pages = pagesOf(await firedIn(silent));
+    expect([...new Set(pages.map(({ alert }) => alert))]).toEqual(['PartitionUnread']);
+    expect(pages[0]?.minute).toBeLessThanOrEqual(goneMinute + 3);
+  });
+  it('a Prometheus that has never seen one pages, whatever other programs say', async () => {
+    const labels = 'job="shop",instance="one",namespace="shop"';
+    const more = [
+      { series: `up{${labels}}`, values: '1x40' },
+      { series: `process_memory_usage{${labels}}`, values: '9e+9x40' },
+      { series: `process_uptime{${labels}}`, values: '1 0 1 0 1 0 1 0x40' },
+      { series: `http_client_request_duration_count{${labels},http_response_status_code="401"}`, values: '0+1x40' },
+      { series: `http_server_request_duration_count{${labels},error_type="internal_error"}`, values: '0+1x40' },
+    ];
+    const fired = await firing([], everyMinute(20), { more });
+    expect(new Set(fired.map(({ alert }) => alert))).toEqual(new Set(['ServiceAbsent']));
+    expect(fired[0]?.job).toBeUndefined();
+  });
 });
 
 /** Queries that have no answer in a good time, with the recordings that have one. */
@@ -115,12 +175,14 @@ describe.skipIf(isSkipped).each(dashboards)('$title: promtool, of the Debian pac
     async (recording) => {
       expect(episodes).toHaveProperty([recording]);
       const asked = panels.filter(({ title }) => (inTrouble[title] ?? good) === recording);
-      const expressions = asked.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+      const job = good === 'good' ? 'device-messaging' : 'device-messaging-methods';
+      const filled = (expr: string) => expr.replaceAll('$namespace', environment).replaceAll('$job', job);
+      const expressions = asked.flatMap(({ targets }) => targets.map(({ expr }) => filled(expr)));
       const { scrapes } = readRecording(recording);
-      const answers = await ask(recording, expressions, [scrapes - 1]);
+      const answers = await ask([{ recording, namespace: environment }], expressions, [scrapes - 1]);
       for (const { title, targets } of asked)
         for (const { legendFormat, expr } of targets) {
-          const samples = answers.find(({ expression }) => expression === expr)?.samples;
+          const samples = answers.find(({ expression }) => expression === filled(expr))?.samples;
           expect(samples, `${title}: ${expr}`).toBeDefined();
           const known = [...(samples ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
           const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
@@ -145,10 +207,13 @@ interface Scaled {
 const [object] = documents('deploy/kubernetes/scaling/scaled-object.yaml') as unknown as Scaled[];
 const { query = '', threshold = '' } = object?.spec.triggers[0]?.metadata ?? {};
 
-async function valuesIn(recording: string): Promise<ReadonlyMap<number, number>> {
+async function valuesIn(recording: string, beside: readonly string[] = []): Promise<ReadonlyMap<number, number>> {
   const { scrapes } = readRecording(recording);
-  const minutes = Array.from({ length: scrapes }, (_, index) => index);
-  const answers = await ask(recording, [query], minutes);
+  const played = [
+    { recording, namespace: 'device-messaging' },
+    ...beside.map((other) => ({ recording: other, namespace: 'staging', lasts: scrapes })),
+  ];
+  const answers = await ask(played, [query], everyMinute(scrapes));
   const values = answers.map(({ minute, samples }) => {
     const [, value] = /^\{\} (\S+)$/.exec(samples.trim()) ?? [];
     if (value === undefined) throw new Error(`not one value: ${samples}`);
@@ -164,6 +229,9 @@ describe.skipIf(isSkipped)('the query of the autoscaler, asked by promtool,', ()
     const values = [...(await valuesIn('good')).values()];
     expect(values.length).toBeGreaterThan(100);
     expect(Math.max(...values)).toBeLessThan(limit);
+  });
+  it('is the same whatever happens in another environment', async () => {
+    expect(await valuesIn('good', ['falling behind'])).toEqual(await valuesIn('good'));
   });
   it('is above it while messages wait in the hub', async () => {
     const values = await valuesIn('backlog read late');

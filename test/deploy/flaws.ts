@@ -13,15 +13,14 @@ const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'monitoring.coreos.com/v1': operator,
 };
 
-const labels = [
-  ...['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'azure.workload.identity/use', 'release', 'severity'],
-];
+const labels = [...['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'azure.workload.identity/use', 'release']];
 const resources = ['cpu', 'memory', 'ephemeral-storage'];
 
 /** By the key of a map for which the schema takes any key: those that mean something. */
 const mapKeys: Readonly<Record<string, readonly string[]>> = {
-  ...{ labels, selector: labels, matchLabels: [...labels, 'kubernetes.io/metadata.name'] },
-  annotations: ['azure.workload.identity/client-id', 'summary', 'description', 'runbook'],
+  ...{ labels: [...labels, 'severity', 'service', 'url'], selector: labels },
+  matchLabels: [...labels, 'kubernetes.io/metadata.name'],
+  annotations: ['azure.workload.identity/client-id', 'summary', 'description', 'runbook_url'],
   data: settingDocs().map(({ env }) => env),
   requests: resources,
   nodeSelector: ['kubernetes.io/arch'],

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
-import { readRecording } from '../../scripts/recording/series.ts';
+import { type InputSeries, readRecording, shortened } from '../../scripts/recording/series.ts';
 
-const hasPromtool = (() => {
+/** In CI a program of a Debian package is there, or the tests fail; elsewhere they are skipped. */
+export function isMissing(program: string): boolean {
   try {
-    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
     return false;
+  } catch {
+    return process.env['CI'] !== 'true';
   }
-})();
+}
 
-/** In CI it is there, or the tests fail; elsewhere they are skipped. */
-export const isSkipped = !hasPromtool && process.env['CI'] !== 'true';
+export const isSkipped = isMissing('promtool');
 
 /** Its output; that of a failure begins with `failed`. */
 export const promtool = async (...args: string[]): Promise<string> =>
@@ -32,32 +32,75 @@ export interface Answer {
   readonly samples: string;
 }
 
+/** What Prometheus scraped in an environment. */
+export interface Played {
+  readonly recording: string;
+  readonly namespace: string;
+  /** From so many scrapes on, these instances, or all, do not answer any more; of `forgotten` ones Prometheus has no target either. */
+  readonly silent?: Readonly<{ from: number; instances?: readonly string[]; forgotten?: boolean }>;
+  /** Its last values stay until so many scrapes. */
+  readonly lasts?: number;
+}
+
+const notation = /^(_|stale|-?\d+(?:\.\d+)?(?:e[-+]\d+)?)(?:x(\d+))?$/;
+type Value = number | 'stale' | undefined;
+
+/** @throws Error at what is no notation of values */
+export const valuesOf = (text: string): readonly Value[] =>
+  text.split(' ').flatMap((part) => {
+    const [, value, times = '0'] = notation.exec(part) ?? [];
+    if (value === undefined) throw new Error(`no values: ${part}`);
+    if (value === '_') return Array.from<undefined>({ length: Number(times) });
+    return Array.from<Value>({ length: Number(times) + 1 }).fill(value === 'stale' ? value : Number(value));
+  });
+
+function seriesIn({ recording, namespace, silent, lasts = 0 }: Played): readonly InputSeries[] {
+  return readRecording(recording).series.map(({ series, values: text }) => {
+    const [, instance = ''] = /[{,]instance="(\w+)"/.exec(series) ?? [];
+    const isUp = series.startsWith('up{');
+    const isSilent = silent !== undefined && (silent.instances?.includes(instance) ?? true);
+    const all = valuesOf(text);
+    const values = [...all, ...Array.from<Value>({ length: Math.max(0, lasts - all.length) }).fill(all.at(-1))];
+    const heard = values.map((value, index): Value => {
+      if (!isSilent || index < silent.from) return value;
+      return isUp && !silent.forgotten ? 0 : undefined;
+    });
+    return { series: series.replace('{', `{namespace=${JSON.stringify(namespace)},`), values: shortened(heard) };
+  });
+}
+
 /**
- * Asks a recording, whose scrapes are a minute apart. Only answers that are not empty come: `promtool` is told to expect nothing,
- * and says what there is instead.
+ * Asks what Prometheus scraped. Only answers that are not empty come: `promtool` is told to expect nothing, and says what there is
+ * instead.
+ * @param minutes with fractions, where a scrape is not a minute long
  * @throws Error when an expression is none
  */
 export async function ask(
-  recording: string,
+  played: readonly Played[],
   expressions: readonly string[],
   minutes: readonly number[],
-  rules: readonly string[] = [],
+  { rules = [], scrapeSeconds = 60, more = [] }: AskOptions = {},
 ): Promise<readonly Answer[]> {
-  const { series } = readRecording(recording);
   const directory = mkdtempSync(join(tmpdir(), 'promtool-'));
   try {
     const file = join(directory, 'test.yaml');
-    const checks = expressions.flatMap((expr) => minutes.map((minute) => ({ expr, eval_time: `${minute}m` })));
-    const test = { interval: '1m', input_series: series, promql_expr_test: checks };
+    const checks = expressions.flatMap((expr) => minutes.map((minute) => ({ expr, eval_time: `${minute * 60}s` })));
+    const input_series = [...played.flatMap(seriesIn), ...more];
+    const test = { interval: `${scrapeSeconds}s`, input_series, promql_expr_test: checks };
     writeFileSync(
       file,
-      JSON.stringify({ rule_files: rules.map((path) => resolve(path)), evaluation_interval: '1m', tests: [test] }),
+      JSON.stringify({
+        rule_files: rules.map((path) => resolve(path)),
+        ...{ evaluation_interval: `${scrapeSeconds}s`, tests: [test] },
+      }),
     );
     const said = await promtool('test', 'rules', file);
-    const found = said.matchAll(/expr: ("(?:[^"\\]|\\.)*"), time: (?:(\d+)h)?(?:(\d+)m)?\S*,?\s+exp:.*\s+got:(.*)/g);
-    const answers = [...found].map(([, expression = '""', hours = '0', rest = '0', samples = '']) => ({
+    const found = said.matchAll(
+      /expr: ("(?:[^"\\]|\\.)*"), time: (?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?,?\s+exp:.*\s+got:(.*)/g,
+    );
+    const answers = [...found].map(([, expression = '""', hours = '0', rest = '0', seconds = '0', samples = '']) => ({
       expression: JSON.parse(expression) as string,
-      minute: Number(hours) * 60 + Number(rest),
+      minute: Number(hours) * 60 + Number(rest) + Number(seconds) / 60,
       samples,
     }));
     if (said.startsWith('failed') && answers.length === 0) throw new Error(said);
@@ -66,3 +109,38 @@ export async function ask(
     rmSync(directory, { recursive: true });
   }
 }
+
+interface AskOptions {
+  readonly rules?: readonly string[];
+  readonly scrapeSeconds?: number;
+  /** Of other programs. */
+  readonly more?: readonly InputSeries[];
+}
+
+export interface Firing {
+  readonly minute: number;
+  readonly alert: string;
+  readonly severity: string;
+  /** Absent in an alert about what there never was. */
+  readonly namespace?: string;
+  readonly job?: string;
+}
+
+/** The alerts that fire at these times. */
+export async function firing(...[played, minutes, options]: FiringArguments): Promise<readonly Firing[]> {
+  const expression = 'count by (alertname, namespace, job, severity) (ALERTS{alertstate="firing"})';
+  const answers = await ask(played, [expression], minutes, { rules: [ruleFile], ...options });
+  return answers.flatMap(({ minute, samples }) =>
+    [...samples.matchAll(/\{([^}]*)\}/g)].map(([, labels = '']) => {
+      const { alertname: alert = '', severity = '', ...of } = labelsIn(labels);
+      return { minute, alert, severity, ...of };
+    }),
+  );
+}
+
+type FiringArguments = [played: readonly Played[], minutes: readonly number[], options?: AskOptions];
+
+export const ruleFile = 'deploy/monitoring/alerts.yaml';
+
+export const labelsIn = (labels: string): Readonly<Record<string, string>> =>
+  Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));

@@ -90,6 +90,7 @@ const has = (name: string, labels?: Labels) => expect(valueIn(after, name, label
 describe('/metrics', () => {
   it('has the partitions that are read', () => {
     const { partitions } = sandbox.hub;
+    has('device_messaging_ready').toBe(1);
     has('device_messaging_sessions_begun_total').toBe(partitions.length);
     has('device_messaging_partitions', { device_messaging_state: 'reading' }).toBe(partitions.length);
     for (const { id } of partitions)

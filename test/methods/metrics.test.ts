@@ -34,6 +34,26 @@ it('the metrics have the invocations by status and reason, and those in progress
   expect(sampleOf(after, count, { http_response_status_code: '404', error_type: 'object_not_found' })).toBe(1);
 });
 
+it('the metrics say that no backend refuses the front door when one refuses the token of a caller', async () => {
+  expect((await setup.call(conveyor, 'stop', {}, { token: setup.tokens.expired })).status).toBe(401);
+  const after = await samples();
+  expect(sampleOf(after, requests, { http_response_status_code: '401' })).toBeGreaterThan(0);
+  const refused = after.filter(({ name }) => name === 'device_messaging_backend_access_refused');
+  expect(refused.map(({ value }) => value)).toEqual([0, 0, 0]);
+});
+
+it('the metrics say whether it is ready', async () => {
+  const readyz = `http://127.0.0.1:${setup.instance.healthPort}/readyz`;
+  await expect.poll(async () => (await fetch(readyz)).status).toBe(200);
+  expect(sampleOf(await samples(), 'device_messaging_ready')).toBe(1);
+  setup.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 401002 });
+  expect((await setup.call(conveyor, 'stop')).status).toBe(503);
+  setup.hub.faults.clear();
+  expect((await fetch(readyz)).status).toBe(503);
+  expect(sampleOf(await samples(), 'device_messaging_ready')).toBe(0);
+  await expect.poll(async () => (await fetch(readyz)).status, { timeout: 60_000 }).toBe(200);
+});
+
 it('the metrics have the requests to the type registry', async () => {
   const types = { device_messaging_backend: 'typeRegistry', device_messaging_operation: 'read type definition' };
   expect(sampleOf(await samples(), 'http_client_request_duration_count', types)).toBeGreaterThan(0);

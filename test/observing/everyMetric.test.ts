@@ -28,15 +28,20 @@ vi.mock('node:v8', async (original) => {
 withFakeTimers();
 afterEach(() => void vi.restoreAllMocks());
 
-/** They are read from the whole program: test/methods/metrics.test.ts, test/edge/metrics.test.ts. */
+/** They are read from the whole program: test/methods/metrics.test.ts, test/edge/metrics.test.ts, test/e2e/metrics.test.ts. */
 const ofWholeProgram: readonly string[] = [
+  'device_messaging.ready',
   'http.server.active_requests',
   'device_messaging.edge.invocations',
   'device_messaging.edge.connected',
 ];
 
 /** 1 or 0. */
-const yesOrNo: readonly string[] = ['device_messaging.backend.out', 'device_messaging.edge.configuration.refused'];
+const yesOrNo: readonly string[] = [
+  'device_messaging.backend.out',
+  'device_messaging.backend.access_refused',
+  'device_messaging.edge.configuration.refused',
+];
 
 interface Program {
   readonly names: readonly string[];

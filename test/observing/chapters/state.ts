@@ -49,7 +49,7 @@ export const state: Chapter = {
         states: () => ({
           informationModel: backendOf('closed', 141),
           typeRegistry: backendOf('open', 143, 147),
-          principalManager: backendOf('closed', 145, 148),
+          principalManager: { ...backendOf('closed', 145, 148), accessRefused: true },
           tokenEndpoint: backendOf('open', 155),
         }),
       },
@@ -89,6 +89,12 @@ export const state: Chapter = {
       typeRegistry: 1,
       principalManager: 0,
       tokenEndpoint: 1,
+    }),
+    'device_messaging.backend.access_refused': by('backend', {
+      informationModel: 0,
+      typeRegistry: 0,
+      principalManager: 1,
+      tokenEndpoint: 0,
     }),
     'device_messaging.backend.connections': {
       ...by('backend=informationModel state', { used: 141, waiting: 142 }),
