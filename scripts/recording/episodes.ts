@@ -79,14 +79,14 @@ export const episodes: Readonly<Record<string, Episode>> = {
   },
   // Others take over within seconds, and half a minute is played where it is not.
   'one of three killed': {
-    ...{ fires: ['InstanceDown'], asks: presence, store: 'blob', instances: 3, everyMs: 5_000 },
-    environment: withConstants({ timing: { expirySeconds: 6 } }),
+    ...{ fires: ['InstanceDown'], asks: presence, store: 'blob', instances: 3, everyMs: 4_000 },
+    environment: withConstants({ timing: { expirySeconds: 5 } }),
     async begun({ instance, others }) {
       for (const one of [instance, ...others])
         while (!/^device_messaging_partitions\{.*"reading".*\} [1-9]/m.test(await one.metrics())) await sleep(250);
     },
     trouble: ({ others }) => others[1]?.kill(),
-    scrapes: 40,
+    scrapes: 32,
   },
   'half a day behind': {
     fires: ['Behind'],

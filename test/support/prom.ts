@@ -49,14 +49,15 @@ export function sampleOf(
  *   metric{label="value"}
  *   max by (label, …) (metric{label="value"})                              also min, sum, count
  *   histogram_quantile(0.95, sum by (label, le) (rate(metric_bucket[5m])))
- *   sum by (label, …) (rate(metric[5m]) * on (job, instance) group_left (label) info)
+ *   sum by (label, …) (rate(metric[5m]) * on (namespace, job, instance) group_left (label) info)
  */
 
 const selector = String.raw`(\w+)(?:\{(\w+)="([^"]*)"\})?`;
 const plain = new RegExp(`^${selector}$`);
 const aggregated = new RegExp(String.raw`^(max|min|sum|count) by \(([\w, ]+)\) \(${selector}\)$`);
 const quantile = /^histogram_quantile\(([\d.]+), sum by \(([\w, ]+)\) \(rate\((\w+)_bucket\[\w+\]\)\)\)$/;
-const joined = /^sum by \(([\w, ]+)\) \(rate\((\w+)\[\w+\]\) \* on \(job, instance\) group_left \((\w+)\) (\w+)\)$/;
+const joined =
+  /^sum by \(([\w, ]+)\) \(rate\((\w+)\[\w+\]\) \* on \(namespace, job, instance\) group_left \((\w+)\) (\w+)\)$/;
 
 const aggregations: Readonly<Record<string, (values: readonly number[]) => number>> = {
   max: (values) => Math.max(...values),
