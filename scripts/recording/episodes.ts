@@ -70,7 +70,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: 80,
   },
   'killed and not yet replaced': {
-    ...{ fires: ['PartitionUnread'], asks: scaling, store: 'blob' },
+    ...{ fires: ['PartitionUnread'], asks: [...scaling, ...presence], store: 'blob' },
     async trouble({ instance }) {
       await instance.kill();
       await instance.start();
@@ -98,7 +98,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: 80,
   },
   'falling behind': {
-    ...{ fires: ['Behind', 'BackendOut'], asks: scaling, devices: 8 },
+    ...{ fires: ['Behind', 'BackendOut'], asks: [...scaling, ...presence], devices: 8 },
     async trouble({ instance, sandbox }) {
       instance.setClock(600_000);
       await sleep(3_000); // what was read before has its old age
@@ -117,8 +117,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
   'wrong token': { fires: ['TokenRefused'], trouble: backendFault({ backend: 'principalManager', status: 401 }) },
   'no token': { fires: ['BackendOut'], before: backendFault({ backend: 'token', status: 500 }) },
   'store away': {
-    fires: ['StoreFails'],
-    store: 'blob',
+    ...{ fires: ['StoreFails'], asks: presence, store: 'blob' },
     async trouble({ azurite, sandbox }) {
       await azurite.close();
       sandbox.backends.faults.add({ backend: 'informationModel', garbage: true });
@@ -139,7 +138,7 @@ export const episodes: Readonly<Record<string, Episode>> = {
     scrapes: anHour,
   },
   'hub says nothing': {
-    fires: ['NotReady'],
+    ...{ fires: ['NotReady'], asks: presence },
     async trouble({ sandbox }) {
       sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'silent' });
       await sandbox.hub.faults.strike({ kind: 'drop', connections: 'events' });

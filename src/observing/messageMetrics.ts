@@ -43,7 +43,7 @@ export const messageMetrics = {
   ),
   'device_messaging.handled.messages': counter('{message}')(
     'Messages that were handled to their end, replies included',
-    'Results by message. Alert when `internal_platform_error` or `timeout_exceeded` increases: these messages become dead letters.',
+    'Results by message. Those with `internal_platform_error` or `timeout_exceeded` become dead letters.',
     [code, message, generation],
   ),
   'messaging.process.duration': histogram(longBuckets, {
@@ -56,7 +56,7 @@ export const messageMetrics = {
   ),
   'device_messaging.wait.duration': histogram(longBuckets)(
     'How long handled messages waited before their handling began',
-    'Alert when the 95th percentile of stage `hub` is above what devices may wait: this instance reads too slowly, or the partition was not read. Stage `lane` is the wait behind earlier messages of the device, for room, or for a backend.',
+    'The 95th percentile of stage `hub` above what devices may wait: this instance reads too slowly, or the partition was not read. Stage `lane` is the wait behind earlier messages of the device, for room, or for a backend.',
     [stage],
   ),
   'device_messaging.replies.duration': histogram(longBuckets)(
@@ -142,7 +142,7 @@ const workOrMemory = closed('device_messaging.place', 'in work, or waiting in me
 export const partitionMetrics = {
   'device_messaging.partitions': updowncounter('{partition}')(
     'Partitions that this instance owns and reads',
-    'Alert when the sum of `reading` over all instances is below the number of partitions for five minutes: nobody reads one of them.',
+    'Alert when the sum of `reading` over all instances is 0: nobody reads.',
     [state],
   ),
   'device_messaging.partition.behind.duration': gauge('s')(
@@ -152,17 +152,17 @@ export const partitionMetrics = {
   ),
   'device_messaging.partition.behind.age': gauge('s')(
     'How long ago the hub last answered about the partition: how old the figure above is, or since when it is absent',
-    'Alert when it is above a minute: the hub does not answer, and nobody knows how far behind the partition is.',
+    'Above a minute: the hub does not answer, and nobody knows how far behind the partition is.',
     [partition],
   ),
   'device_messaging.partition.messages': updowncounter('{message}')(
     'Messages that are read and not handled to their end',
-    '`memory` grows: devices send faster than they are served, or a backend is out. Near 25,000 the partition waits in the hub.',
+    '`memory` grows: devices send faster than they are served, or a backend is out. Near 25,000 the partition waits in the hub. Alert when nobody has a partition that somebody had: nobody reads it.',
     [partition, workOrMemory],
   ),
   'device_messaging.partition.oldest.duration': gauge('s')(
     'How long ago the oldest message that is not handled to its end was read; 0 when there is none',
-    'What is stuck. Alert when it is above 15 minutes, the longest time-out of a message, while no backend is out.',
+    'What is stuck. Above 15 minutes, the longest time-out of a message, while no backend is out: a defect.',
     [partition],
   ),
   'device_messaging.partition.checkpoint.duration': gauge('s')(
@@ -192,7 +192,7 @@ export const partitionMetrics = {
   ),
   'device_messaging.checkpoints': counter('{checkpoint}')(
     'Writes of checkpoints',
-    'Alert on `failed` without `written` for some minutes: a crash would repeat everything since the last one.',
+    '`failed` without `written` for some minutes: a crash would repeat everything since the last one.',
     [
       closed('device_messaging.result', 'what became of it; refused because another instance owns the partition', [
         'written',

@@ -116,7 +116,7 @@ const constants = {
 export const methodMetrics = {
   'http.server.request.duration': histogram([...requestBuckets, 60, 300], constants)(
     'Duration of an invocation of a remote method, from the request until the end of the response',
-    'Results by status and reason. Alert when `hub_refuses_us`, `backend_unavailable` or `storage_unavailable` increases.',
+    'Results by status and reason. Alert when `internal_error` increases: a defect.',
     [
       open('http.response.status_code', 'status of the response; absent when there was none'),
       closed('error.type', 'reason of the failure, as in the log; absent after a success', [

@@ -21,7 +21,7 @@ export const processMetrics = {
   'nodejs.eventloop.delay.mean': delay('the mean'),
   'nodejs.eventloop.delay.stddev': delay('the standard deviation'),
   'nodejs.eventloop.delay.p50': delay('the median'),
-  'nodejs.eventloop.delay.p99': delay('the 99th percentile', 'Alert when it is above one second for five minutes.'),
+  'nodejs.eventloop.delay.p99': delay('the 99th percentile', 'Alert when it is above one second for ten minutes.'),
   'nodejs.eventloop.utilization': gauge('1')(
     'Share of time since the start in which the event loop was busy',
     'Near 1 this instance is at its limit: add one, if there are partitions left.',

@@ -88,10 +88,11 @@ async function alertsOf(played: Played, seconds: number): Promise<readonly Label
   const { scrapes } = readRecording(played.recording);
   const minutes = seconds === 30 ? halfMinutes : Array.from({ length: scrapes }, (_, index) => index);
   const fired = await firing([played], minutes, { scrapeSeconds: seconds });
-  const labelsOf = ({ alert, severity, namespace = '', job = '' }: Firing): Labels => ({
-    ...{ alertname: alert, severity, namespace, job, service: 'device-messaging' },
+  const labelsOf = ({ alert, severity, job = '' }: Firing): Labels => ({
+    ...{ alertname: alert, severity, namespace: played.namespace, job, service: 'device-messaging' },
   });
-  return [...new Map(fired.map((one) => [`${one.alert} ${one.job}`, labelsOf(one)])).values()];
+  const ours = fired.filter(({ namespace }) => namespace === played.namespace);
+  return [...new Map(ours.map((one) => [`${one.alert} ${one.job}`, labelsOf(one)])).values()];
 }
 
 describe.skipIf(isAlone)('alertmanager, of the Debian package prometheus-alertmanager,', () => {
