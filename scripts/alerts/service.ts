@@ -3,7 +3,10 @@ import { increased, type ServerAlert, type Unalerted } from './alert.ts';
 /** An environment and a program of it (D440). */
 const each = 'by (namespace, job)';
 const partition = 'by (namespace, job, messaging_destination_partition_id)';
+const instance = 'by (namespace, job, instance)';
 const backend = 'by (namespace, job, device_messaging_backend)';
+
+const reading = 'device_messaging_partitions{device_messaging_state="reading"}';
 
 /** The names are those of many programs: only what one of ours says counts. */
 const ofOurs = 'and on (namespace, job, instance) max_over_time(device_messaging_ready[1h])';
@@ -12,18 +15,19 @@ const invocations = '/objects/{objectId}/models/{model}/methods/{method}';
 /** Of the service and the front door. */
 export const serviceAlerts: readonly ServerAlert[] = [
   {
-    ...{ id: 'ServiceAbsent', severity: 'page', for: '90s', events: ['program.not_started'] },
+    ...{ id: 'ServiceAbsent', severity: 'page', events: ['program.not_started'] },
     runbook: 'it-does-not-start-or-is-not-ready',
-    metric: `group ${each} (max_over_time(device_messaging_ready[1d])) unless group ${each} (device_messaging_ready) or absent_over_time(device_messaging_ready[1d])`,
-    means: 'No instance answers Prometheus, though one did in the last day; without a job, none ever did.',
+    metric: `group ${each} (max_over_time(device_messaging_ready[1d])) unless group ${each} (max_over_time(device_messaging_ready[2m])) or absent_over_time(device_messaging_ready[1d]) and group (up offset 2m)`,
+    means:
+      'No instance has answered Prometheus for two minutes, though one did in the last day; without a job, none ever did.',
     todo: 'Look whether the processes run, and at the last line of the log. If `/livez` answers, Prometheus cannot reach them: its targets say why.',
   },
   {
-    ...{ id: 'PartitionUnread', severity: 'page', for: '90s', events: [] },
+    ...{ id: 'PartitionUnread', severity: 'page', events: [] },
     runbook: 'it-does-not-start-or-is-not-ready',
-    metric: `count ${each} (group ${partition} (max_over_time(device_messaging_partition_messages[1d])) unless group ${partition} (device_messaging_partition_messages)) > 0 or sum ${each} (device_messaging_partitions{device_messaging_state="reading"}) == 0`,
+    metric: `count ${each} (group ${partition} (max_over_time(device_messaging_partition_messages[1d])) unless group ${partition} (max_over_time(device_messaging_partition_messages[2m]))) > 0 or sum ${each} (${reading}) == 0 and sum ${each} (${reading} offset 2m) == 0`,
     means:
-      'Nobody reads a partition that was read in the last day, or any at all: an instance has gone, and no other has taken its place.',
+      'For two minutes nobody has read a partition that was read in the last day, or any at all: an instance has gone, and no other has taken its place.',
     todo: '`/partitions` of each instance, under `elsewhere`, names the owners; `/readyz` names what they wait for.',
   },
   {
@@ -37,7 +41,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
       ] as const),
       'methods.access_refused',
     ],
-    metric: `min ${each} (device_messaging_ready) == 0`,
+    metric: `min ${instance} (device_messaging_ready) == 0`,
     means: '`/readyz` of an instance is 503: devices get no answers, or methods cannot be invoked.',
     todo: '`waitingFor` names the reason; `setting` and `todo` of the line say what to do.',
   },
@@ -140,7 +144,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
   },
   {
     ...{ id: 'Overloaded', severity: 'ticket', for: '10m', events: [], runbook: 'the-process-ends-again-and-again' },
-    metric: `max ${each} ((process_memory_usage > 900000000 or nodejs_eventloop_delay_p99 > 1) ${ofOurs})`,
+    metric: `max ${instance} ((process_memory_usage > 900000000 or nodejs_eventloop_delay_p99 > 1) ${ofOurs})`,
     means:
       'An instance comes near its limit of memory (900 MB suit a limit of 1 GB: set nine tenths of yours), or has too little CPU.',
     todo: 'Raise the limit, lower `DELIVERY_MAX_BYTES`, or add instances.',
