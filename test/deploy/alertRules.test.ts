@@ -72,7 +72,7 @@ it('every series of a recording has a value, or none, for each scrape', () => {
 });
 
 const fleet = 'one of three killed';
-/** It is played as it was recorded: its scrapes are half a minute apart, and the time that others need is shortened alike. */
+/** Its scrapes are half a minute apart where they are played; the time that others need to take over was shortened alike. */
 const fleetOptions = { scrapeSeconds: 30 } as const;
 const everyMinute = (scrapes: number) => Array.from({ length: scrapes }, (_, index) => index);
 
@@ -107,11 +107,10 @@ describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => 
 const goneAt = 10;
 const goneMinute = (goneAt * fleetOptions.scrapeSeconds) / 60;
 const minutes = Array.from({ length: 48 }, (_, index) => index / 2);
-const other: Played = { recording: fleet, namespace: 'staging', silent: { from: 48 }, lasts: 48 };
 
-describe.skipIf(isSkipped)('an environment of three instances, two others beside it:', () => {
-  const firedIn = (silent: Played['silent'], namespace = environment) =>
-    firing([{ recording: fleet, namespace, ...(silent && { silent }), lasts: 48 }], minutes, fleetOptions);
+describe.skipIf(isSkipped)('an environment of three instances:', () => {
+  const well = { recording: fleet, namespace: environment, ends: goodScrapes, lasts: 48 };
+  const firedIn = (silent: NonNullable<Played['silent']>) => firing([{ ...well, silent }], minutes, fleetOptions);
   const pagesOf = (fired: Awaited<ReturnType<typeof firing>>) => fired.filter(({ severity }) => severity === 'page');
 
   it.each([
@@ -124,7 +123,10 @@ describe.skipIf(isSkipped)('an environment of three instances, two others beside
     expect(pages.map(({ minute }) => minute)).toEqual(minutes.filter((minute) => minute >= (pages[0]?.minute ?? 0)));
   });
   it('another environment that is well hides nothing, and is not paged', async () => {
-    const played = [{ recording: fleet, namespace: environment, silent: { from: goneAt }, lasts: 48 }, other];
+    const played = [
+      { ...well, silent: { from: goneAt } },
+      { ...well, namespace: 'staging' },
+    ];
     const fired = pagesOf(await firing(played, minutes, fleetOptions));
     expect(fired.filter(({ minute }) => minute <= goneMinute + 3).map(({ alert }) => alert)).toEqual(
       expect.arrayContaining(['ServiceAbsent', 'PartitionUnread']),
@@ -132,7 +134,7 @@ describe.skipIf(isSkipped)('an environment of three instances, two others beside
     expect(fired.filter(({ namespace }) => namespace !== environment)).toEqual([]);
   });
   it('one that is gone, and that others replace, pages nobody and is told in working hours', async () => {
-    const fired = await firedIn(undefined);
+    const fired = await firing([{ recording: fleet, namespace: environment, lasts: 48 }], minutes, fleetOptions);
     expect(pagesOf(fired)).toEqual([]);
     expect(new Set(fired.map(({ alert }) => alert))).toEqual(new Set(['InstanceDown']));
   });

@@ -117,7 +117,7 @@ describe.skipIf(isAlone)('alertmanager, of the Debian package prometheus-alertma
   });
 
   it.each([
-    ['ServiceAbsent', { recording: fleet, namespace: 'gone', silent: { from: 10 }, lasts: 48 }, 30],
+    ['ServiceAbsent', { recording: fleet, namespace: 'gone', silent: { from: 10 }, ends: 12, lasts: 48 }, 30],
     ['PartitionUnread', { recording: 'killed and not yet replaced', namespace: 'killed' }, 60],
     ['StoreFails', { recording: 'store away', namespace: 'store' }, 60],
     ['NotReady', { recording: 'hub says nothing', namespace: 'hub' }, 60],

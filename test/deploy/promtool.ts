@@ -38,7 +38,9 @@ export interface Played {
   readonly namespace: string;
   /** From so many scrapes on, these instances, or all, do not answer any more; of `forgotten` ones Prometheus has no target either. */
   readonly silent?: Readonly<{ from: number; instances?: readonly string[]; forgotten?: boolean }>;
-  /** Its last values stay until so many scrapes. */
+  /** Only so many scrapes of the recording are played. */
+  readonly ends?: number;
+  /** The last values stay until so many scrapes. */
   readonly lasts?: number;
 }
 
@@ -54,12 +56,12 @@ export const valuesOf = (text: string): readonly Value[] =>
     return Array.from<Value>({ length: Number(times) + 1 }).fill(value === 'stale' ? value : Number(value));
   });
 
-function seriesIn({ recording, namespace, silent, lasts = 0 }: Played): readonly InputSeries[] {
+function seriesIn({ recording, namespace, silent, ends, lasts = 0 }: Played): readonly InputSeries[] {
   return readRecording(recording).series.map(({ series, values: text }) => {
     const [, instance = ''] = /[{,]instance="(\w+)"/.exec(series) ?? [];
     const isUp = series.startsWith('up{');
     const isSilent = silent !== undefined && (silent.instances?.includes(instance) ?? true);
-    const all = valuesOf(text);
+    const all = valuesOf(text).slice(0, ends);
     const values = [...all, ...Array.from<Value>({ length: Math.max(0, lasts - all.length) }).fill(all.at(-1))];
     const heard = values.map((value, index): Value => {
       if (!isSilent || index < silent.from) return value;
