@@ -31,7 +31,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     todo: '`/partitions` of each instance, under `elsewhere`, names the owners; `/readyz` names what they wait for.',
   },
   {
-    ...{ id: 'NotReady', severity: 'page', for: '5m', runbook: 'it-does-not-start-or-is-not-ready' },
+    ...{ id: 'NotReady', severity: 'page', for: '3m', runbook: 'it-does-not-start-or-is-not-ready' },
     events: [
       ...([
         'hub.unreadable',
@@ -41,8 +41,9 @@ export const serviceAlerts: readonly ServerAlert[] = [
       ] as const),
       'methods.access_refused',
     ],
-    metric: `min ${instance} (device_messaging_ready) == 0`,
-    means: '`/readyz` of an instance is 503: devices get no answers, or methods cannot be invoked.',
+    metric: `min ${instance} (max_over_time(device_messaging_ready[2m])) == 0`,
+    means:
+      '`/readyz` of an instance has been 503 for five minutes: devices get no answers, or methods cannot be invoked.',
     todo: '`waitingFor` names the reason; `setting` and `todo` of the line say what to do.',
   },
   {
