@@ -144,5 +144,5 @@ type FiringArguments = [played: readonly Played[], minutes: readonly number[], o
 
 export const ruleFile = 'deploy/monitoring/alerts.yaml';
 
-export const labelsIn = (labels: string): Readonly<Record<string, string>> =>
+const labelsIn = (labels: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
