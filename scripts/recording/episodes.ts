@@ -114,7 +114,10 @@ export const episodes: Readonly<Record<string, Episode>> = {
     },
     scrapes: 40,
   },
-  'wrong token': { fires: ['TokenRefused'], trouble: backendFault({ backend: 'principalManager', status: 401 }) },
+  'wrong token': {
+    ...{ fires: ['TokenRefused'], asks: ['http_client_request_duration_count'] },
+    trouble: backendFault({ backend: 'principalManager', status: 401 }),
+  },
   'no token': { fires: ['BackendOut'], before: backendFault({ backend: 'token', status: 500 }) },
   'store away': {
     ...{ fires: ['StoreFails'], asks: presence, store: 'blob' },

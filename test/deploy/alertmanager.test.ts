@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
@@ -50,16 +50,7 @@ async function startAlertmanager(folder: string) {
   const child = spawn(program, [...args, '--cluster.listen-address='], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   const url = `http://${address}`;
-  await expect
-    .poll(
-      () =>
-        fetch(`${url}/-/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      soon,
-    )
-    .toBe(true);
+  await vi.waitFor(async () => expect((await fetch(`${url}/-/ready`)).ok).toBe(true), soon);
   return {
     notifications,
     async tell(alerts: readonly Labels[]) {
