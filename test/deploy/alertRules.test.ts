@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { anchorOf } from '../../scripts/decisions.ts';
 import { edgeEpisodes } from '../../scripts/recording/edgeEpisodes.ts';
 import { episodes } from '../../scripts/recording/episodes.ts';
@@ -82,7 +83,23 @@ it('every rule fires in a recorded trouble', () => {
 });
 
 describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => {
+  const folder = folderForEach('promtool');
   it('takes the rules', async () => expect(await promtool('check', 'rules', ruleFile)).toContain('SUCCESS'));
+
+  it('has an alert link to its chapter, below the place that the first rule names', async () => {
+    const { labels, annotations } = rules.find(({ alert }) => alert === 'ServiceAbsent') ?? {};
+    const runbook_url = `${runbooks?.labels['url']}troubleshooting.md#it-does-not-start-or-is-not-ready`;
+    const of = { namespace: 'production', job: 'device-messaging' };
+    const exp_alerts = [{ exp_labels: { ...labels, ...of }, exp_annotations: { ...annotations, runbook_url } }];
+    const series = 'device_messaging_ready{namespace="production",job="device-messaging",instance="one"}';
+    const test = {
+      ...{ interval: '30s', input_series: [{ series, values: '1x3 stale' }] },
+      alert_rule_test: [{ eval_time: '10m', alertname: 'ServiceAbsent', exp_alerts }],
+    };
+    const file = join(folder, 'test.yaml');
+    writeFileSync(file, JSON.stringify({ rule_files: [resolve(ruleFile)], evaluation_interval: '30s', tests: [test] }));
+    expect(await promtool('test', 'rules', file)).toContain('SUCCESS');
+  });
 
   it.each(recorded.filter(({ name }) => name !== fleet).map((recording) => [recording.name, recording] as const))(
     'has the alerts of “%s” fire in the trouble, not before, and not in another environment',
