@@ -1,0 +1,321 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Answer, type Client, createClient, type Outgoing } from './client.ts';
+
+export const backends = ['information-model', 'type-registry', 'principal-manager'] as const;
+export type BackendName = (typeof backends)[number];
+
+/** What a run is given. Rules that need an absent one are not tried. */
+export interface Given {
+  readonly 'information-model'?: string | undefined;
+  readonly 'type-registry'?: string | undefined;
+  readonly 'principal-manager'?: string | undefined;
+  /** An identity that exists and is directly connected. */
+  readonly device: string;
+  /** Another device of its tenant. */
+  readonly 'other-device'?: string | undefined;
+  readonly 'other-tenant-device'?: string | undefined;
+  /** Connectivity path of an identity below the device, which is updated and deleted. */
+  readonly 'expendable-identity'?: string | undefined;
+  /** Id of an object model `svc.device` without an owner, which is claimed. */
+  readonly 'unclaimed-object'?: string | undefined;
+  /** Of an application that may invoke methods. */
+  readonly 'caller-token'?: string | undefined;
+  /** Of an application that may read and not invoke. */
+  readonly 'reader-token'?: string | undefined;
+}
+
+/** The rule does not hold; the message says how. */
+export class Broken extends Error {
+  readonly answer: Answer | undefined;
+  constructor(message: string, answer?: Answer) {
+    super(message);
+    this.answer = answer;
+  }
+}
+
+/** The rule cannot be tried; the message says why. */
+export class NotTried extends Error {}
+
+interface CallOptions {
+  /** An object is written as JSON, a text is sent as it is. */
+  readonly body?: object | string | Buffer;
+  /** Instead of `--device`; null: without the header. */
+  readonly device?: string | null;
+  /** Instead of the service's; null: none. */
+  readonly token?: string | null;
+  /** Idempotency key; a fresh one when absent. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly losesAnswer?: boolean;
+}
+
+/** An object model that the kit has made. */
+interface Made {
+  readonly objectId: string;
+  readonly serial: string;
+  /** Path of its model. */
+  readonly at: string;
+  readonly answer: Answer;
+}
+
+export const model = 'svc.device';
+export const configuration = 'svc.configuration';
+export const bigInteger = '9007199254740993'; // 2^53 + 1: no double has it
+export const rackReferences = Array.from({ length: 150 }, (_, i) => `slot-${i}`);
+export const encoded = encodeURIComponent;
+
+const field = (dataType: string, more: object = {}) => ({ dataType, ...more });
+
+/** The types of a run, by what follows the run's name in their ids; base types and earlier versions first. */
+export function typesOf(run: string) {
+  const serial = field('string', { isMandatory: true });
+  const machine = {
+    typeId: `${run}-machine`,
+    unique: ['serial', 'plant'],
+    properties: {
+      ...{ serial, plant: field('string'), label: field('string'), image: field('file') },
+      ...{ count: field('integer'), ratio: field('number'), isOn: field('boolean') },
+    },
+    variables: { reading: field('number'), total: field('integer') },
+    methods: { stop: {}, configure: { input: { rpm: field('integer') } } },
+    relatedModels: { [configuration]: { type: `${run}-settings@1`, uniqueMapping: { serial: 'serial' } } },
+    references: { contains: {}, feeds: {} },
+  };
+  const settings = { serial, interval: field('integer', { default: 60 }) };
+  return [
+    [configuration, { typeId: `${run}-settings`, version: '1.0.0', properties: settings }],
+    [model, { ...machine, version: '1.9.0' }],
+    [model, { ...machine, version: '1.10.0' }],
+    [model, { ...machine, version: '2.0.0' }],
+    [model, { typeId: `${run}-pump`, version: '1.0.0', baseTypes: [`${run}-machine@2.0.0`], properties: {} }],
+    [
+      model,
+      {
+        ...{ typeId: `${run}-rack`, version: '1.0.0', properties: { label: field('string'), count: field('integer') } },
+        references: Object.fromEntries(rackReferences.map((name) => [name, {}])),
+      },
+    ],
+    [
+      model,
+      {
+        ...{ typeId: `${run}-odd`, version: '1.0.0', properties: { label: field('string') } },
+        relatedModels: { [configuration]: { type: `${run}-missing@1` } },
+      },
+    ],
+  ] as const;
+}
+
+export type Kit = ReturnType<typeof createKit>;
+
+/** Calls backends as the service does, and makes what rules need: under names of this run, once. */
+export function createKit(given: Given, token: string, timeoutMs: number) {
+  const run = `kit-${randomBytes(4).toString('hex')}`;
+  const clients = new Map<BackendName, Client>();
+  for (const name of backends) {
+    const url = given[name];
+    if (url !== undefined) clients.set(name, createClient(url, timeoutMs));
+  }
+  /** What stays. */
+  const left = { types: new Set<string>(), objects: new Set<string>() };
+  let exchanges: Answer[] = [];
+  let names = 0;
+
+  async function call(backend: BackendName, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const client = clients.get(backend);
+    if (client === undefined) throw new NotTried(`it needs --${backend}`);
+    const { body, device = given.device, token: own = token, key = randomUUID(), losesAnswer } = options;
+    const mutates = method !== 'GET' && path !== '/query';
+    const headers = {
+      ...(own !== null && { authorization: `Bearer ${own}` }),
+      ...(device !== null && { 'x-svc-device-id': encoded(device) }),
+      'x-correlation-id': run,
+      traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(mutates && { 'idempotency-key': key }),
+      ...options.headers,
+    };
+    const isText = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    const outgoing: Outgoing = { method, path, headers, body: isText ? body : JSON.stringify(body), losesAnswer };
+    const answer = await client.send(outgoing);
+    exchanges.push(answer);
+    return answer;
+  }
+
+  function option(name: keyof Given): string {
+    const value = given[name];
+    if (value === undefined) throw new NotTried(`it needs --${name}`);
+    return value;
+  }
+
+  const on =
+    (backend: BackendName) =>
+    (method: string, path: string, options?: CallOptions): Promise<Answer> =>
+      call(backend, method, path, options);
+  const im = on('information-model');
+  const tr = on('type-registry');
+  const pm = on('principal-manager');
+
+  /** Makes it once, whoever asks. */
+  function once<T>(make: () => Promise<T>): () => Promise<T> {
+    let made: Promise<T> | undefined;
+    return () => {
+      made ??= make();
+      return made;
+    };
+  }
+
+  /** The identity of the device. */
+  const owner = once(async () => {
+    const answer = await pm('GET', `/devices?device=${encoded(given.device)}`);
+    const id = at(answer, 'data.0.id');
+    if (answer.status !== 200 || typeof id !== 'string') throw new NotTried('pm.resolve.device does not hold');
+    return id;
+  });
+
+  /** The identity that may be changed, only if it is the one that was named. */
+  const expendable = once(async () => {
+    const whole = option('expendable-identity');
+    const names = whole.split('/');
+    const identity = names.pop() ?? '';
+    const path = names.join('/');
+    const query = `${path && `&path=${encoded(path)}`}&identity=${encoded(identity)}`;
+    const answer = await pm('GET', `/devices?device=${encoded(given.device)}${query}`);
+    const id = at(answer, 'data.0.id');
+    const isIt = at(answer, 'data.0.path') === `${given.device}/${whole}` && id !== (await owner());
+    if (answer.status !== 200 || typeof id !== 'string' || !isIt) throw new NotTried('pm.resolve.child does not hold');
+    return { id, whole, identity, path };
+  });
+
+  /** The type definitions of the run; it makes them unless they are there. */
+  const types = once(async () => {
+    for (const [modelId, definition] of typesOf(run)) {
+      const answer = await tr('POST', typesAt(modelId), { body: definition });
+      if (answer.status !== 201) throw new NotTried('tr.create does not hold');
+      left.types.add(`${modelId} ${definition.typeId}@${definition.version}`);
+    }
+  });
+
+  const fresh = (): string => `${run}-${++names}`;
+
+  /** Sends a new object model of the type machine, with a serial number that no other has. */
+  async function post(properties: object | string = {}, more: object = {}, options: CallOptions = {}): Promise<Made> {
+    const id = await owner();
+    await types();
+    const [serial, objectId] = [fresh(), randomUUID()];
+    const sent = typeof properties === 'string' ? properties : JSON.stringify({ serial, plant: run, ...properties });
+    const rest = { objectId, model, type: `${run}-machine@2.0.0`, name: serial, ...more };
+    const body = `${JSON.stringify(rest).slice(0, -1)},"properties":${sent}}`;
+    const answer = await im('POST', `/object?owner=${id}`, { body, ...options });
+    const created = at(answer, 'objectId');
+    if (answer.status === 201) left.objects.add(String(created));
+    return {
+      objectId: String(created ?? rest.objectId),
+      serial,
+      at: modelAt(String(created ?? rest.objectId)),
+      answer,
+    };
+  }
+
+  /** An object model that exists. */
+  async function made(properties?: object | string, more?: object, options?: CallOptions): Promise<Made> {
+    const object = await post(properties, more, options);
+    if (object.answer.status !== 201) throw new NotTried('im.create does not hold');
+    return object;
+  }
+
+  return {
+    ...{ run, given, left, im, tr, pm, call, owner, expendable, types, fresh, post, made },
+    /** What the rule needs. @throws NotTried */
+    option,
+    /** Exchanges since the last call of this. */
+    takeExchanges(): Answer[] {
+      const taken = exchanges;
+      exchanges = [];
+      return taken;
+    },
+    close(): void {
+      for (const client of clients.values()) client.close();
+    },
+  };
+}
+
+export const typesAt = (modelId: string) => `/modelDefinitions/${encoded(modelId)}/types`;
+export const modelAt = (objectId: string, modelId = model) => `/objects/${objectId}/models/${encoded(modelId)}`;
+export const referencesOf = (place: string) => `${place}/references/out`;
+
+/** A member of the answer: `data.0.id`. */
+export function at({ json }: Answer, path: string): unknown {
+  let value = json;
+  for (const name of path.split('.'))
+    value =
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).find(([key]) => key === name)?.[1]
+        : undefined;
+  return value;
+}
+
+/** The elements of `data`. @throws Broken if there is no such list */
+export function dataOf(answer: Answer): unknown[] {
+  const data = at(answer, 'data');
+  if (!Array.isArray(data)) throw new Broken(`${shown(answer)} was answered without a list \`data\``, answer);
+  return data;
+}
+
+const shown = ({ request: { method, path } }: Answer) => `${method} ${path.split('?', 1)[0]}`;
+
+/** Members to find: by path, the value, or a check of it with words for what it expects. */
+type Members = Readonly<Record<string, unknown>>;
+export class Like {
+  readonly words: string;
+  readonly fits: (value: unknown) => boolean;
+  constructor(words: string, fits: (value: unknown) => boolean) {
+    this.words = words;
+    this.fits = fits;
+  }
+}
+export const aText = new Like('a text', (value) => typeof value === 'string' && value !== '');
+export const anyText = new Like('a text', (value) => typeof value === 'string');
+export const anObject = new Like(
+  'an object',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+export const aList = new Like('a list', Array.isArray);
+export const absent = new Like('absent', (value) => value === undefined);
+export const aGuid = new Like('a GUID', (value) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(String(value)));
+export const listOf = (length: number) =>
+  new Like(`a list of ${length}`, (value) => Array.isArray(value) && value.length === length);
+export const equalId = (id: string) => new Like(id, (value) => String(value).toLowerCase() === id.toLowerCase());
+
+/** @throws Broken unless the answer has one of the statuses, and the members */
+export function expect(answer: Answer, statuses: number | readonly number[], members: Members = {}): Answer {
+  const { status, failure } = answer;
+  if (failure !== undefined) throw new Broken(`${shown(answer)} was not answered: ${failure}`, answer);
+  const wanted = [statuses].flat();
+  if (!wanted.includes(status))
+    throw new Broken(`${shown(answer)} was answered with ${status}, not ${wanted.join(' or ')}`, answer);
+  for (const [path, value] of Object.entries(members)) {
+    const found = at(answer, path);
+    const [fits, words] =
+      value instanceof Like
+        ? [value.fits(found), value.words]
+        : [isDeepStrictEqual(found, value), JSON.stringify(value)];
+    if (!fits)
+      throw new Broken(
+        `in the answer to ${shown(answer)}, \`${path}\` is ${JSON.stringify(found) ?? 'missing'}, not ${words}`,
+        answer,
+      );
+  }
+  return answer;
+}
+
+/** JSON without white space between its tokens; the tokens are what they were. */
+export const compact = (json: string): string =>
+  (json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []).join('');
+
+/** @throws Broken unless the answer has these characters, white space between tokens aside */
+export function says(answer: Answer, characters: string): void {
+  if (compact(answer.text).includes(characters)) return;
+  const meant = characters.length > 100 ? `${characters.slice(0, 100)}…` : characters;
+  throw new Broken(`the answer to ${shown(answer)} does not have \`${meant}\` as it was sent`, answer);
+}

@@ -1,0 +1,28 @@
+import type { Kit } from '../kit.ts';
+
+/** must: the service does wrong without it. should: it does less, or others suffer. nice: people miss it. */
+export type Level = 'must' | 'should' | 'nice';
+
+export interface Rule {
+  /** Its backend, what it is about, and which of those. */
+  readonly id: string;
+  readonly level: Level;
+  /** What the backend does, as one sentence. */
+  readonly says: string;
+  /** What comes of it where the backend does not. */
+  readonly otherwise: string;
+  /** @throws Broken, NotTried */
+  attempt(kit: Kit): Promise<unknown>;
+}
+
+export const rule = (id: string, level: Level, says: string, otherwise: string, attempt: Rule['attempt']): Rule => ({
+  ...{ id, level, says, otherwise, attempt },
+});
+
+/** Several that have a level. */
+export const must = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
+  rule(id, 'must', says, otherwise, attempt);
+export const should = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
+  rule(id, 'should', says, otherwise, attempt);
+export const nice = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
+  rule(id, 'nice', says, otherwise, attempt);
