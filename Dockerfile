@@ -17,6 +17,7 @@ COPY scripts/build ./scripts/build
 COPY scripts/run/nodeVersion.js scripts/run/sourceMap.js ./scripts/run/
 COPY page ./page
 COPY src ./src
+COPY backend-kit ./backend-kit
 RUN npm run build:service
 RUN mkdir volume
 

@@ -50,6 +50,11 @@ interface CallOptions {
   readonly losesAnswer?: boolean;
 }
 
+interface NewOptions extends CallOptions {
+  /** Id of the identity that owns it; that of the device when absent. */
+  readonly owner?: string;
+}
+
 /** An object model that the kit has made. */
 interface Made {
   readonly objectId: string;
@@ -199,8 +204,8 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   const fresh = (): string => `${run}-${++names}`;
 
   /** Sends a new object model of the type machine, with a serial number that no other has. */
-  async function post(properties: object | string = {}, more: object = {}, options: CallOptions = {}): Promise<Made> {
-    const id = await owner();
+  async function post(properties: object | string = {}, more: object = {}, options: NewOptions = {}): Promise<Made> {
+    const id = options.owner ?? (await owner());
     await types();
     const [serial, objectId] = [fresh(), randomUUID()];
     const sent = typeof properties === 'string' ? properties : JSON.stringify({ serial, plant: run, ...properties });
@@ -218,7 +223,7 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   }
 
   /** An object model that exists. */
-  async function made(properties?: object | string, more?: object, options?: CallOptions): Promise<Made> {
+  async function made(properties?: object | string, more?: object, options?: NewOptions): Promise<Made> {
     const object = await post(properties, more, options);
     if (object.answer.status !== 201) throw new NotTried('im.create does not hold');
     return object;

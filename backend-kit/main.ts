@@ -107,7 +107,8 @@ async function reach(given: Given, timeoutMs: number): Promise<void> {
   if (urls.length === 0)
     throw new Error(`give at least one backend: ${backends.map((name) => `--${name} URL`).join(', ')}`);
   for (const [name, url] of urls) {
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new Error(`--${name} takes an http or https URL`);
+    if (!(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+      throw new Error(`--${name} takes an http or https URL`);
     const client = createClient(url, timeoutMs);
     const { failure } = await client.send({
       method: 'GET',

@@ -18,7 +18,7 @@ import { withSourceMap } from './run/sourceMap.js';
 const images = {
   service: {
     source: 'src/programs',
-    programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile'],
+    programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile', 'backends'],
     manifest: 'package.json',
     dist: 'dist',
     hasPage: true,
@@ -42,9 +42,11 @@ const { source, programs, manifest, dist, hasPage } = image;
 /** What each program begins with. */
 const first = "require('./nodeVersion.js');\n";
 const packages = 'packages/';
+/** @type {Record<string, string>} */
+const elsewhere = { backends: 'backend-kit/main.ts' };
 
 const bundle = await rolldown({
-  input: Object.fromEntries(programs.map((name) => [name, `${source}/${name}.ts`])),
+  input: Object.fromEntries(programs.map((name) => [name, elsewhere[name] ?? `${source}/${name}.ts`])),
   platform: 'node',
   preserveEntrySignatures: false,
   onLog: (_, { message }) => {

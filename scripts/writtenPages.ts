@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { schema } from '../edge/src/configuration/schema.ts';
 import { alertPages, ruleFiles } from './alertTables.ts';
 import { asyncApiDocument, asyncApiFile } from './asyncapi.ts';
+import { backendsPage } from './backendsPage.ts';
 import { hubAdminOpenApi } from './hubAdminOpenApi.ts';
 import { hubFactsPage, hubReliancesPage } from './hubFactsPage.ts';
 import { messagePages } from './messagePages.ts';
@@ -33,6 +34,7 @@ export const writtenPages: readonly (readonly [file: string, rewritten: (page: s
   ['docs/metrics.md', withMetrics],
   ...Object.entries(alertPages),
   ...whole(ruleFiles),
+  ['docs/backends.md', backendsPage],
   ['docs/performance.md', withFigures],
   ['docs/sizing.md', withSizes],
 ];

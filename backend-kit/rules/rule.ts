@@ -15,14 +15,11 @@ export interface Rule {
   attempt(kit: Kit): Promise<unknown>;
 }
 
-export const rule = (id: string, level: Level, says: string, otherwise: string, attempt: Rule['attempt']): Rule => ({
-  ...{ id, level, says, otherwise, attempt },
-});
+const rule =
+  (level: Level) =>
+  (id: string, says: string, otherwise: string) =>
+  (attempt: Rule['attempt']): Rule => ({ id, level, says, otherwise, attempt });
 
-/** Several that have a level. */
-export const must = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
-  rule(id, 'must', says, otherwise, attempt);
-export const should = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
-  rule(id, 'should', says, otherwise, attempt);
-export const nice = (id: string, says: string, otherwise: string, attempt: Rule['attempt']) =>
-  rule(id, 'nice', says, otherwise, attempt);
+export const must = rule('must');
+export const should = rule('should');
+export const nice = rule('nice');

@@ -8,6 +8,7 @@ const programs = ['edge/dist/main.js', 'page/dist/page.js', 'dist/main.js'];
 const sources = [
   ...[
     'src',
+    'backend-kit',
     'scripts/build.js',
     'scripts/build',
     'scripts/run/sourceMap.js',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 /** Every command of operators, developers and devices. */
 const commands = [
-  ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'check'].map((name) => [`dist/${name}.js`]),
+  ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'backends'].map((name) => [`dist/${name}.js`]),
   ['edge/dist/main.js'],
   ...[
     ...['sandbox/main.ts', 'sandbox/device/main.ts', 'sandbox/invoke/main.ts', 'iot-hub-emulator/src/command/main.ts'],

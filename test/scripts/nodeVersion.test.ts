@@ -20,7 +20,7 @@ const refused = (version: string) => ({
 
 describe('an old Node.js is refused with one sentence by', () => {
   it.each([
-    ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'].map((name) => [`dist/${name}.js`]),
+    ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'backends', 'envFile'].map((name) => [`dist/${name}.js`]),
     ['edge/dist/main.js'],
     ['iot-hub-emulator/bin/iot-hub-emulator.js'],
     ...['sandbox/main.ts', 'sandbox/device/main.ts', 'iot-hub-emulator/src/command/main.ts'].map((file) => [

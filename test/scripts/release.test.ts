@@ -130,7 +130,7 @@ describe('the archive', () => {
     expect(files.filter((name) => top(name) === undefined)).toEqual([]);
     expect(new Set(files.map(top))).toEqual(new Set([...ofImage, ...besides]));
     const built = files.flatMap((name) => /^service\/dist\/([^/]+)/.exec(name)?.[1] ?? []);
-    const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile', 'nodeVersion'];
+    const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'envFile', 'backends', 'nodeVersion'];
     expect(new Set(built)).toEqual(
       new Set([
         ...[...programs, 'load'].map((name) => `${name}.js`),
