@@ -376,7 +376,8 @@ export const rightRules: Rule[] = [
     const { serial } = await kit.made();
     const device = kit.option('other-device');
     const found = await kit.pm('GET', `/devices?device=${encodeURIComponent(device)}`, { device });
-    const body = { model, type: `${kit.run}-machine@2.0.0`, properties: { serial, plant: kit.run } };
+    const properties = { serial, plant: kit.run };
+    const body = { objectId: randomUUID(), model, type: `${kit.run}-machine@2.0.0`, properties };
     const answer = await kit.im('POST', `/object?owner=${at(found, 'data.0.id')}`, { device, body });
     expect(answer, 403, { 'errors.0.meta': {} });
   }),

@@ -108,3 +108,7 @@ export async function runWith(fault: Fault): Promise<Outcome> {
 
 export const broken = ({ results }: Outcome): string[] =>
   results.filter(({ outcome }) => outcome === 'broken').map(({ rule }) => rule.id);
+
+/** What a person needs of the rules that do not hold, or were not tried. */
+export const notHolding = ({ results }: Outcome): string[] =>
+  results.flatMap(({ rule, outcome, why }) => (outcome === 'holds' ? [] : [`${rule.id} ${outcome}: ${why}`]));

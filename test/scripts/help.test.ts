@@ -6,7 +6,13 @@ const commands = [
   ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'check', 'backends'].map((name) => [`dist/${name}.js`]),
   ['edge/dist/main.js'],
   ...[
-    ...['sandbox/main.ts', 'sandbox/device/main.ts', 'sandbox/invoke/main.ts', 'iot-hub-emulator/src/command/main.ts'],
+    ...[
+      'sandbox/main.ts',
+      'sandbox/adapter/main.ts',
+      'sandbox/device/main.ts',
+      'sandbox/invoke/main.ts',
+      'iot-hub-emulator/src/command/main.ts',
+    ],
     ...['test/chaos/main.ts', 'test/costSearch/main.ts', 'test/scale/main.ts', 'scripts/record.ts', 'scripts/prove.ts'],
   ].map((file) => ['scripts/run.js', file]),
 ];
