@@ -308,15 +308,17 @@ export function expect(answer: Answer, statuses: number | readonly number[], mem
     const [fits, words] =
       value instanceof Like
         ? [value.fits(found), value.words]
-        : [isDeepStrictEqual(found, value), JSON.stringify(value)];
+        : [isDeepStrictEqual(found, value), brief(JSON.stringify(value))];
     if (!fits)
       throw new Broken(
-        `in the answer to ${shown(answer)}, \`${path}\` is ${JSON.stringify(found) ?? 'missing'}, not ${words}`,
+        `in the answer to ${shown(answer)}, \`${path}\` is ${brief(JSON.stringify(found) ?? 'missing')}, not ${words}`,
         answer,
       );
   }
   return answer;
 }
+
+const brief = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 /** JSON without white space between its tokens; the tokens are what they were. */
 export const compact = (json: string): string =>
@@ -325,6 +327,5 @@ export const compact = (json: string): string =>
 /** @throws Broken unless the answer has these characters, white space between tokens aside */
 export function says(answer: Answer, characters: string): void {
   if (compact(answer.text).includes(characters)) return;
-  const meant = characters.length > 100 ? `${characters.slice(0, 100)}…` : characters;
-  throw new Broken(`the answer to ${shown(answer)} does not have \`${meant}\` as it was sent`, answer);
+  throw new Broken(`the answer to ${shown(answer)} does not have \`${brief(characters)}\` as it was sent`, answer);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Given } from '../../backend-kit/kit.ts';
 import { type Outcome, runKit } from '../../backend-kit/run.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import type { World } from '../../sandbox/backends/world/world.ts';
@@ -73,13 +74,16 @@ async function forward(url: string, { method, path, headers, body }: Call): Prom
 }
 
 /** All that the kit can be given of the example world. */
-export async function givenBy(backends: Backends) {
+export async function givenBy(backends: Backends): Promise<{ readonly given: Given; readonly token: string }> {
   const { applications, world, token: endpoint } = backends;
   const form = { grant_type: 'client_credentials', client_id: endpoint.clientId, client_secret: endpoint.clientSecret };
   const response = await fetch(endpoint.url, { method: 'POST', body: new URLSearchParams(form) });
   const { access_token: token } = (await response.json()) as { readonly access_token: string };
   const issue = (mayInvoke: boolean) => applications.issue({ name: 'kit', tenant: 'acme', mayInvoke }, 600);
   const given = {
+    'information-model': backends.informationModelUrl,
+    'type-registry': backends.typeRegistryUrl,
+    'principal-manager': backends.principalManagerUrl,
     ...{ device: 'gateway-1', 'other-device': 'pump-2', 'other-tenant-device': 'rival-1' },
     'expendable-identity': 'edge/sensor-1',
     'unclaimed-object': world.objects.list().find(({ owner }) => owner === undefined)?.objectId,
@@ -92,10 +96,11 @@ export async function givenBy(backends: Backends) {
 export async function runWith(fault: Fault): Promise<Outcome> {
   const backends = await startBackends({ seed: true });
   const { given, token } = await givenBy(backends);
-  const { informationModelUrl, typeRegistryUrl, principalManagerUrl } = backends;
   fault.world?.(backends.world);
   const [im, tr, pm] = await Promise.all(
-    [informationModelUrl, typeRegistryUrl, principalManagerUrl].map((url) => stand(url, fault, token)),
+    [backends.informationModelUrl, backends.typeRegistryUrl, backends.principalManagerUrl].map((url) =>
+      stand(url, fault, token),
+    ),
   );
   const urls = { 'information-model': im?.url, 'type-registry': tr?.url, 'principal-manager': pm?.url };
   try {

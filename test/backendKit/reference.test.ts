@@ -1,4 +1,10 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRouter, splitUrl } from 'iot-hub-emulator/http';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { junitReport, resultText } from '../../backend-kit/report.ts';
 import { rules } from '../../backend-kit/rules/index.ts';
 import { runKit } from '../../backend-kit/run.ts';
@@ -8,10 +14,7 @@ import { givenBy, notHolding, runWith } from './faulty.ts';
 async function withReference<T>(run: (given: Awaited<ReturnType<typeof givenBy>>) => Promise<T>): Promise<T> {
   const backends = await startBackends({ seed: true });
   try {
-    const { given, token } = await givenBy(backends);
-    const { informationModelUrl, typeRegistryUrl, principalManagerUrl } = backends;
-    const urls = { 'information-model': informationModelUrl, 'type-registry': typeRegistryUrl };
-    return await run({ token, given: { ...given, ...urls, 'principal-manager': principalManagerUrl } });
+    return await run(await givenBy(backends));
   } finally {
     await backends.close();
   }
@@ -28,9 +31,8 @@ it('Rules have ids of their own, and end their sentences', () => {
 });
 
 it('Rules that need what is not given are not tried, and say which option that is', async () => {
-  const given = { device: 'gateway-1' };
   const outcome = await withReference(({ given: all, token }) =>
-    runKit({ token, given: { ...given, 'type-registry': all['type-registry' as keyof typeof all] } }),
+    runKit({ token, given: { device: all.device, 'type-registry': all['type-registry'] } }),
   );
   const reasons = new Set(outcome.results.flatMap(({ outcome: what, why }) => (what === 'not tried' ? [why] : [])));
   const options = ['other-device', 'other-tenant-device', 'expendable-identity', 'unclaimed-object', 'caller-token'];
@@ -49,4 +51,97 @@ it('What is printed and reported covers tokens, and a rule that is a must is a f
   expect(texts).toContain('authorization: Bearer …');
   expect(texts.match(/Bearer [\w.-]{20,}/)).toBeNull();
   expect(texts).toMatch(/<failure message="GET [^"]*500/);
+});
+
+/** A value that fits a schema of the contracts. */
+function sample(schema: Schema, all: Schema): unknown {
+  const {
+    $ref,
+    allOf,
+    oneOf,
+    anyOf,
+    const: constant,
+    enum: values,
+    type,
+    items,
+    properties = {},
+    required = [],
+  } = schema;
+  if ($ref)
+    return sample(
+      $ref
+        .split('/')
+        .slice(1)
+        .reduce((found: Schema, name: string) => found[name], all),
+      all,
+    );
+  if (allOf) return Object.assign({}, ...allOf.map((one: Schema) => sample(one, all)));
+  if (oneOf ?? anyOf) return sample((oneOf ?? anyOf)[0], all);
+  if (constant !== undefined || values) return constant ?? values[0];
+  const kind = [type].flat()[0];
+  if (kind === 'array') return items ? [sample(items, all)] : [];
+  if (kind === 'integer' || kind === 'number') return 1;
+  if (kind === 'boolean') return true;
+  if (kind === 'string') return schema.pattern?.includes('fA-F') ? 'aaaaaaaa-0000-4000-8000-000000000001' : 'text';
+  const names = new Set([...required, ...Object.keys(properties)]);
+  return Object.fromEntries([...names].map((name) => [name, sample(properties[name] ?? {}, all)]));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a part of an OpenAPI document
+type Schema = any;
+
+/** Answers each call of a contract with its first success, and a value that fits. */
+async function stub(name: string) {
+  const contract = parse(readFileSync(`docs/contracts/${name}.openapi.yaml`, 'utf8'));
+  const operations = Object.entries<Schema>(contract.paths).flatMap(([path, methods]) =>
+    Object.entries<Schema>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const find = createRouter(operations);
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const { operation } = find(request.method ?? '', splitUrl(request.url ?? '').path).route ?? {};
+      const [status, answer]: [string, Schema] = Object.entries<Schema>(operation?.responses ?? { 404: {} })[0] ?? [
+        '404',
+        {},
+      ];
+      const schema = answer.content?.['application/json'].schema;
+      response.writeHead(Number(status), { 'content-type': 'application/json' });
+      response.end(schema && JSON.stringify(sample(schema, contract)));
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+it('What a shape cannot satisfy fails at backends that only answer examples of the contracts, each with a sentence', async () => {
+  const names = ['information-model', 'type-registry', 'principal-manager'] as const;
+  const stubs = await Promise.all(names.map(stub));
+  const urls = Object.fromEntries(names.map((name, i) => [name, stubs[i]?.url]));
+  const { results } = await runKit({ token: 'any', given: { ...urls, device: 'text', 'other-device': 'other' } });
+  for (const { server } of stubs) server.closeAllConnections();
+  for (const { server } of stubs) server.close();
+  const broken = results.filter(({ outcome }) => outcome === 'broken');
+  expect(broken.map(({ rule }) => rule.id)).toEqual(
+    expect.arrayContaining([
+      ...[
+        'im.token.missing',
+        'im.device.unknown',
+        'im.create.again',
+        'im.update.behind',
+        'im.update.race',
+        'im.query.none',
+      ],
+      ...[
+        'im.bytes.integer',
+        'im.references.identity',
+        'im.device.read',
+        'tr.read',
+        'tr.read.unknown',
+        'pm.resolve.unknown',
+      ],
+    ]),
+  );
+  expect(
+    broken.filter(({ why }) => !/^(\w+ \/|in the answer to|the answer to|[a-z])/.test(why) || why.length > 300),
+  ).toEqual([]);
 });
