@@ -17,6 +17,8 @@ this machine, demonstrates all messages and methods, and keeps running.
                   stdout and everything else on stderr
   --open          open the page of the sandbox in your browser
   --no-page       leave the page out
+  --store file    what the backends store is there for the next sandbox; by
+                  default it is in memory
   --tier S1|S2|S3 the hub throttles like one of that tier; by default it does
                   not throttle
   --group G       a consumer group of the hub besides $Default, which is the
@@ -51,6 +53,7 @@ export function readArguments() {
       open: { type: 'boolean', default: false },
       'no-page': { type: 'boolean', default: false },
       directory: { type: 'string', default: sandboxDirectory },
+      store: { type: 'string' },
       tier: { type: 'string' },
       group: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
@@ -92,6 +95,7 @@ export function readArguments() {
     given: Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
     ) as Readonly<Record<string, number>>,
+    ...storeOf(values.store),
     hubRules: rulesOf(values.tier),
     consumerGroups: values.group,
     ports: {
@@ -116,6 +120,12 @@ export function readArguments() {
       page: number('page-port'),
     },
   };
+}
+
+function storeOf(store: string | undefined): { store?: 'file' } {
+  if (store === undefined) return {};
+  if (store !== 'file') throw new UsageError('--store takes file.');
+  return { store };
 }
 
 function rulesOf(tier: string | undefined): HubRules {

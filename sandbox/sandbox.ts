@@ -78,7 +78,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const { amqp, amqps, mqtts } = hub.ports;
     printer.progress(`The hub listens on ${hub.hostName}: MQTT ${mqtts}, AMQP ${amqp} and ${amqps} (TLS)`);
 
-    const backends = await startBackends({ seed: true, journal, ...(ports.backends && { ports: ports.backends }) });
+    const backends = await startBackends({
+      ...{ seed: true, journal, ...(ports.backends && { ports: ports.backends }) },
+      ...(options.store && { directory: join(directory, 'backends') }),
+    });
     closers.push(() => backends.close());
     printer.progress('The backends listen: information model, type registry, principal manager');
 

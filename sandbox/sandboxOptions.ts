@@ -15,6 +15,8 @@ interface SandboxPorts {
 export interface SandboxOptions {
   /** Where state, keys, checkpoints and logs go; default `.sandbox` in the project. */
   directory?: string;
+  /** Keeps what the backends store for the next sandbox in this directory; in memory when absent. */
+  store?: 'file';
   /** 0 or absent: a free one. */
   ports?: SandboxPorts;
   /** `false` leaves the service out: its environment and port are prepared for one that is started by hand. */
