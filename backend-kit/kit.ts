@@ -289,7 +289,6 @@ export const anObject = new Like(
   'an object',
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
-export const aList = new Like('a list', Array.isArray);
 export const absent = new Like('absent', (value) => value === undefined);
 export const aGuid = new Like('a GUID', (value) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(String(value)));
 export const listOf = (length: number) =>
@@ -321,8 +320,7 @@ export function expect(answer: Answer, statuses: number | readonly number[], mem
 const brief = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 /** JSON without white space between its tokens; the tokens are what they were. */
-export const compact = (json: string): string =>
-  (json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []).join('');
+const compact = (json: string): string => (json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []).join('');
 
 /** @throws Broken unless the answer has these characters, white space between tokens aside */
 export function says(answer: Answer, characters: string): void {

@@ -183,6 +183,13 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
+  it('of the kit for backends stay in it: it spells the contract by hand', () => {
+    const reaching = filesBelow('backend-kit').flatMap((file) =>
+      importsOf(file).filter((target) => !/^(backend-kit\/|node:)/.test(target)),
+    );
+    expect(reaching).toEqual([]);
+  });
+
   it('of the edge proxy stay in its package: it is deployed alone', () => {
     const { dependencies } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
     const isOwn = (target: string) =>

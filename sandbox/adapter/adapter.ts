@@ -5,10 +5,10 @@ import { readText } from '../backends/http/text.ts';
 import { forbidden, invalid, Problem, problemBody, unauthorized } from '../backends/requests/problem.ts';
 import type { Answer, Application, Caller } from '../backends/routes/route.ts';
 import type { Database, Sql } from './database.ts';
-import { identityRoutes } from './identities.ts';
-import { objectRoutes } from './objects.ts';
-import type { Route } from './route.ts';
-import { typeRoutes } from './types.ts';
+import { identityRoutes } from './sqlIdentities.ts';
+import { objectRoutes } from './sqlObjects.ts';
+import type { Route } from './sqlRoute.ts';
+import { typeRoutes } from './sqlTypes.ts';
 
 export interface AdapterOptions {
   readonly database: Database;

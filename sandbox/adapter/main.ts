@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { explain, splitPair, UsageError } from '../terminal/usage.ts';
 import { startAdapter } from './adapter.ts';
 import { openDatabase } from './database.ts';
-import { connect } from './identities.ts';
+import { connect } from './sqlIdentities.ts';
 
 const usage = `Usage: npm run adapter -- [options]
 

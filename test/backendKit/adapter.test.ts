@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { runKit } from '../../backend-kit/run.ts';
 import { startAdapter } from '../../sandbox/adapter/adapter.ts';
 import { type Database, openDatabase } from '../../sandbox/adapter/database.ts';
-import { connect } from '../../sandbox/adapter/identities.ts';
+import { connect } from '../../sandbox/adapter/sqlIdentities.ts';
 import { notHolding } from './faulty.ts';
 
 const unclaimed = '3f0c2f3c-0000-4000-8000-000000000001';

@@ -19,7 +19,18 @@ const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');
 const copied = [
-  ...['src', 'telemetry', 'page', 'config', 'scripts', 'LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json'],
+  ...[
+    'src',
+    'backend-kit',
+    'telemetry',
+    'page',
+    'config',
+    'scripts',
+    'LICENSE',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ],
   'tsconfig.build.json',
 ];
 

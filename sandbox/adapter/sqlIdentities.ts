@@ -5,7 +5,7 @@ import { conflict, forbidden, invalid } from '../backends/requests/problem.ts';
 import { json, single } from '../backends/routes/route.ts';
 import { ownIdentity } from '../backends/rules/ownership.ts';
 import type { Sql } from './database.ts';
-import { type Call, isGuid, type Route } from './route.ts';
+import { type Call, isGuid, type Route } from './sqlRoute.ts';
 
 const columns = 'id, tenant, device, identity, path, parent_id, attributes';
 const readOnly = ['id', 'path', 'parentId', 'device', 'tenant'];

@@ -18,9 +18,9 @@ import {
 import type { TypeVersion } from '../backends/typeRegistry/types.ts';
 import { parseTypeRef } from '../backends/typeRegistry/version.ts';
 import type { Sql } from './database.ts';
-import { identityOf } from './identities.ts';
-import { type ApplicationCall, type Call, isGuid, type Route } from './route.ts';
-import { findType } from './types.ts';
+import { identityOf } from './sqlIdentities.ts';
+import { type ApplicationCall, type Call, isGuid, type Route } from './sqlRoute.ts';
+import { findType } from './sqlTypes.ts';
 
 /** As stored, with the type as its reference. */
 interface Stored extends Omit<ObjectModel, 'type'> {

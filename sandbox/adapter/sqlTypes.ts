@@ -14,7 +14,7 @@ import {
   type Version,
 } from '../backends/typeRegistry/version.ts';
 import type { Sql } from './database.ts';
-import type { Call, Route } from './route.ts';
+import type { Call, Route } from './sqlRoute.ts';
 
 interface Row {
   readonly version: Version;
