@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { explain, splitPair, UsageError } from '../terminal/usage.ts';
+import { splitPair, UsageError } from '../terminal/usage.ts';
 import { startAdapter } from './adapter.ts';
 import { openDatabase } from './database.ts';
 import { connect } from './sqlIdentities.ts';
 
-const usage = `Usage: npm run adapter -- [options]
+const usage = `Usage: node scripts/run.js sandbox/adapter/main.ts [options]
 
 Serves the three backends over PostgreSQL, which runs inside this process, on
 this machine. Prints their addresses as JSON.
@@ -25,7 +25,7 @@ const options = {
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`${explain(error, 'adapter')}\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 }
 
