@@ -45,6 +45,7 @@ export function createClient(url: string, timeoutMs: number) {
         const options = { method, agent, path: prefix + path, headers: { ...headers, ...length } };
         const call = (isTls ? requestHttps : requestHttp)(base, options, (response) => {
           if (losesAnswer) {
+            clearTimeout(timer);
             call.destroy();
             resolve({ ...none, failure: 'the kit broke the connection off' });
             return;

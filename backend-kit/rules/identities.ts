@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Answer } from '../client.ts';
 import { aGuid, Broken, encoded, equalId, expect, type Kit, listOf, NotTried } from '../kit.ts';
 import { must, nice, type Rule, should } from './rule.ts';
 
@@ -12,6 +13,11 @@ const resolve = (kit: Kit, more: Readonly<Record<string, string>> = {}, device =
       .map(([name, value]) => `&${name}=${encoded(value)}`)
       .join('')}`,
   );
+
+/** @throws Broken unless it is refused so, or nothing is found */
+function none(answer: Answer, status: number): void {
+  if (answer.status !== status) expect(answer, 200, { data: listOf(0) });
+}
 
 /** The query that finds the identity that may be changed. */
 async function named(kit: Kit) {
@@ -49,15 +55,18 @@ export const identityRules: Rule[] = [
   }),
   must(
     'pm.resolve.other',
-    'Another device than the calling one is refused with 403.',
-    others,
-  )(async (kit) => expect(await resolve(kit, {}, `${kit.run}-stranger`), 403)),
-  must(
-    'pm.resolve.segments',
-    '`..`, `.` and an empty segment in `path` are refused with 400.',
+    'Another device than the calling one is refused with 403, or not found.',
     others,
   )(async (kit) => {
-    for (const path of ['..', 'a/../b', '.', 'a//b']) expect(await resolve(kit, { path }), 400);
+    const other = kit.given['other-device'] ?? `${kit.run}-stranger`;
+    none(await kit.pm('GET', `/devices?device=${encoded(other)}`), 403);
+  }),
+  must(
+    'pm.resolve.segments',
+    '`..`, `.` and an empty segment in `path` are refused with 400, or lead nowhere.',
+    others,
+  )(async (kit) => {
+    for (const path of ['..', 'a/../b', '.', './', 'a//b']) none(await resolve(kit, { path }), 400);
   }),
   must(
     'pm.resolve.child',
@@ -91,8 +100,7 @@ export const identityRules: Rule[] = [
       { identity: `${whole}/` },
       { identity: '' },
     ]) {
-      const answer = await resolve(kit, query);
-      if (answer.status !== 400) expect(answer, 200, { data: listOf(0) });
+      none(await resolve(kit, query), 400);
     }
   }),
   must(

@@ -91,7 +91,7 @@ const faults: readonly (readonly [fault: string, noticedBy: string, others: stri
   ['refusals repeat the request', 'im.errors.silent', '', answer(ofObjects, (reply, call) => { if (reply.status >= 400) reply.body = reply.body.replace(/"detail":"/, `"detail":${JSON.stringify(call.body).slice(0, -1)} `); })],
   ['malformed bodies are 500', 'tr.body.malformed', '', answer(newType, (reply, { body }) => { if (body === '{"type":') reply.status = 500; })],
   ['of repeated members the last counts', 'tr.body.repeated', '', through(newType, (text) => (text.includes('"version":"0.0"') ? reparsed(text) : text))],
-  ['unknown routes are 200', 'im.route.unknown', 'pm.route.unknown tr.route.unknown', status(/kit-no-such-route/, 404, 200)],
+  ['unknown routes are 200', 'im.route.unknown', '', status(/kit-no-such-route/, 404, 200)],
   ['wrong methods are 404', 'im.route.method', '', status(ofObjects, 405, 404)],
   ['connections are closed', 'im.keep-alive', '', answer(ofObjects, ({ headers }) => { headers['connection'] = 'close'; })],
   ['too many calls are 503 without Retry-After', 'tr.burst', '', { ...ask(readType, () => { counts.open++; }), ...answer(readType, (reply) => { if (counts.open-- > 2) reply.status = 503; }) }],
@@ -232,8 +232,8 @@ const faults: readonly (readonly [fault: string, noticedBy: string, others: stri
   ['a device has no path', 'pm.resolve.device', '', says(resolve, 200, /"path":"gateway-1",/, '')],
   ['a device is its own parent', 'pm.resolve.parent', '', says(resolve, 200, /("id":("[^"]*").*)"parentId":null/, '$1"parentId":$2')],
   ['an unknown identity is 404', 'pm.resolve.unknown', '', answer(resolve, (reply) => { if (reply.body === '{"data":[]}') reply.status = 404; })],
-  ['each device resolves each other', 'pm.resolve.other', '', status(resolve, 403, 200)],
-  ['segments may be empty, . and ..', 'pm.resolve.segments', '', answer(resolve, (reply) => { if (reply.status === 400 && reply.body.includes('segment')) Object.assign(reply, { status: 200, body: '{"data":[]}' }); })],
+  ['each device resolves each other', 'pm.resolve.other', '', ask(resolve, ({ path, headers }) => { if (path.includes('device=pump-2')) headers['x-svc-device-id'] = 'pump-2'; })],
+  ['segments may be empty, . and ..', 'pm.resolve.segments', '', ask(resolve, (call) => { call.path = call.path.replace(/path=(a%2F)?\.+.*/, 'path='); })],
   ['paths leave the device out', 'pm.resolve.child', '', says(resolve, 200, /"path":"gateway-1\/edge/, '"path":"edge')],
   ['a path alone is the device', 'pm.resolve.path', '', ask(resolve, (call) => { if (call.path.includes('sensor-1') && !call.path.includes('identity=')) call.path = call.path.replace(/&path=[^&]*/, ''); })],
   ['identities are split at slashes', 'pm.resolve.one-name', '', ask(resolve, (call) => { call.path = call.path.replace(/identity=x%2F\.\.%2Fedge%2Fsensor-1/, 'path=edge&identity=sensor-1'); })],
@@ -250,6 +250,6 @@ const faults: readonly (readonly [fault: string, noticedBy: string, others: stri
 ];
 
 it.each(faults)('%s: noticed by %s', async (_, noticedBy, others, fault) => {
-  const noticing = broken(await runWith(fault)).sort();
+  const noticing = broken(await runWith(fault, noticedBy.slice(0, 3))).sort(); // the rules of that backend
   expect(noticing, noticing.join(' ')).toEqual([noticedBy, ...others.split(' ')].filter(Boolean).sort());
 });

@@ -92,8 +92,8 @@ export async function givenBy(backends: Backends): Promise<{ readonly given: Giv
   return { given, token };
 }
 
-/** Runs the kit against the reference backends with a fault. */
-export async function runWith(fault: Fault): Promise<Outcome> {
+/** Runs the kit against the reference backends with a fault. @param only how the ids of the rules begin */
+export async function runWith(fault: Fault, only = ''): Promise<Outcome> {
   const backends = await startBackends({ seed: true });
   const { given, token } = await givenBy(backends);
   fault.world?.(backends.world);
@@ -104,7 +104,7 @@ export async function runWith(fault: Fault): Promise<Outcome> {
   );
   const urls = { 'information-model': im?.url, 'type-registry': tr?.url, 'principal-manager': pm?.url };
   try {
-    return await runKit({ given: { ...given, ...urls }, token, timeoutMs: 2_000 });
+    return await runKit({ given: { ...given, ...urls }, token, timeoutMs: 2_000, only: [only] });
   } finally {
     for (const front of [im, tr, pm]) front?.close();
     await backends.close();
