@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -5,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createRouter, splitUrl } from 'iot-hub-emulator/http';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { junitReport, resultText } from '../../backend-kit/report.ts';
+import { jsonReport, junitReport, resultText } from '../../backend-kit/report.ts';
 import { rules } from '../../backend-kit/rules/index.ts';
 import { runKit } from '../../backend-kit/run.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
@@ -47,11 +48,39 @@ it('What is printed and reported covers tokens, and a rule that is a must is a f
       reply.body = JSON.stringify({ seen: headers['authorization'] });
     },
   });
-  const texts = [...outcome.results.map(resultText), junitReport(outcome)].join('\n');
+  const texts = [...outcome.results.map(resultText), junitReport(outcome), JSON.stringify(jsonReport(outcome))].join(
+    '\n',
+  );
   expect(texts).toContain('authorization: Bearer …');
   expect(texts.match(/Bearer [\w.-]{20,}/)).toBeNull();
   expect(texts).toMatch(/<failure message="GET [^"]*500/);
 });
+
+/** The exit code of the program, and what it prints. */
+function program(args: readonly string[]) {
+  const command = ['scripts/run.js', 'backend-kit/main.ts', ...args];
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) =>
+    execFile(process.execPath, command, { env: {} }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    ),
+  );
+}
+
+it('The program ends with 0 if all musts hold, with 1 if one does not, and with 2 if nothing could be tried', () =>
+  withReference(async ({ given, token }) => {
+    const args = Object.entries({ ...given, token }).flatMap(([name, value]) => [`--${name}`, value ?? '']);
+    const held = await program([...args, '--only', 'pm', '--json']);
+    expect(JSON.parse(held.stdout).rules.map(({ outcome }: { outcome: string }) => outcome)).not.toContain('broken');
+    const refused = await program([...args, '--token', 'wrong', '--only', 'pm.resolve.device']);
+    expect(refused.stdout).toContain('must: GET /devices was answered with 401, not 200');
+    const [silent, nowhere] = await Promise.all([
+      program(['--device', 'd1', '--token', 't', '--type-registry', 'http://127.0.0.1:1']),
+      program(['--device', 'd1', '--token', 't']),
+    ]);
+    expect(silent.stderr).toMatch(/^the backend of --type-registry cannot be reached: .*\n$/);
+    expect(nowhere.stderr).toMatch(/^give at least one backend: .*\n$/);
+    expect([held.code, refused.code, silent.code, nowhere.code]).toEqual([0, 1, 2, 2]);
+  }));
 
 /** A value that fits a schema of the contracts. */
 function sample(schema: Schema, all: Schema): unknown {
