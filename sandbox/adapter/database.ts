@@ -35,6 +35,7 @@ create table if not exists refs (
 create table if not exists answers (
   backend text not null, device text not null, key text not null, request text not null, status integer not null,
   body text, at timestamptz not null default now(), primary key (backend, device, key));
+delete from answers where at < now() - interval '1 day';
 `;
 
 /** Somebody else was first: unique_violation, serialization_failure, deadlock_detected. */
