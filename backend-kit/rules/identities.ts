@@ -90,7 +90,7 @@ export const identityRules: Rule[] = [
   }),
   must(
     'pm.resolve.one-name',
-    '`identity` is one name, never split: `a/b`, `..` and `` reach no identity.',
+    '`identity` is one name, never split: `a/b`, `..` and an empty one reach no identity.',
     others,
   )(async (kit) => {
     const { whole } = await kit.expendable();
