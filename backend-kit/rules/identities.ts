@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../client.ts';
 import { aGuid, Broken, encoded, equalId, expect, type Kit, listOf, NotTried } from '../kit.ts';
-import { must, nice, type Rule, should } from './rule.ts';
+import { dead, must, nice, type Rule, should } from './rule.ts';
 
 const others = 'A device reaches identities that are not below it.';
-const dead = 'The message ends as a dead letter, and the device gets `internal_platform_error`.';
 
 const resolve = (kit: Kit, more: Readonly<Record<string, string>> = {}, device = kit.given.device) =>
   kit.pm(

@@ -23,3 +23,7 @@ const rule =
 export const must = rule('must');
 export const should = rule('should');
 export const nice = rule('nice');
+
+export const dead = 'The message ends as a dead letter, and the device gets `internal_platform_error`.';
+export const refused = 'The device gets `http_response_error` for what should succeed.';
+export const unbounded = 'A mistake of a device is stored, or repeated as if the backend were down.';
