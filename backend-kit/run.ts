@@ -1,5 +1,6 @@
 import type { Answer } from './client.ts';
-import { Broken, createKit, type Given, NotTried } from './kit.ts';
+import { Broken, NotTried } from './expect.ts';
+import { createKit, type Given } from './kit.ts';
 import { rules } from './rules/index.ts';
 import type { Rule } from './rules/rule.ts';
 

@@ -1,16 +1,6 @@
 import type { Answer } from '../client.ts';
-import {
-  aGuid,
-  anObject,
-  aText,
-  type BackendName,
-  Broken,
-  encoded,
-  expect,
-  type Kit,
-  modelAt,
-  typesAt,
-} from '../kit.ts';
+import { aGuid, anObject, aText, Broken, expect } from '../expect.ts';
+import { type BackendName, encoded, type Kit, modelAt, typesAt } from '../kit.ts';
 import { must, nice, type Rule, should } from './rule.ts';
 
 const nobody = '00000000-0000-0000-0000-000000000000';

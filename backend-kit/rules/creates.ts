@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { aGuid, anyText, Broken, configuration, equalId, expect, listOf, model, modelAt } from '../kit.ts';
+import { aGuid, anyText, Broken, equalId, expect, listOf } from '../expect.ts';
+import { configuration, model, modelAt } from '../kit.ts';
 import { dead, must, nice, type Rule, refused, should, unbounded } from './rule.ts';
 
 /** New object models, and the related ones that come with them. */

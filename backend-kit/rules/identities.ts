@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../client.ts';
-import { aGuid, Broken, encoded, equalId, expect, type Kit, listOf, NotTried } from '../kit.ts';
+import { aGuid, Broken, equalId, expect, listOf, NotTried } from '../expect.ts';
+import { encoded, type Kit } from '../kit.ts';
 import { dead, must, nice, type Rule, should } from './rule.ts';
 
 const others = 'A device reaches identities that are not below it.';

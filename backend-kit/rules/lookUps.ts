@@ -1,4 +1,5 @@
-import { Broken, bigInteger, dataOf, equalId, expect, type Kit, listOf, model } from '../kit.ts';
+import { Broken, dataOf, equalId, expect, listOf } from '../expect.ts';
+import { bigInteger, type Kit, model } from '../kit.ts';
 import { dead, must, type Rule, should } from './rule.ts';
 
 const twoHits = 'A create does not find what exists: it is refused with 409, or makes a second object.';

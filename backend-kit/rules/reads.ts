@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { absent, Broken, bigInteger, expect, modelAt, says } from '../kit.ts';
+import { absent, Broken, expect, says } from '../expect.ts';
+import { bigInteger, modelAt } from '../kit.ts';
 import { dead, must, type Rule, refused, should } from './rule.ts';
 
 /** Object models come back as they were sent. */

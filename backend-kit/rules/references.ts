@@ -1,18 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Broken,
-  bigInteger,
-  dataOf,
-  equalId,
-  expect,
-  type Kit,
-  listOf,
-  model,
-  modelAt,
-  rackReferences,
-  referencesOf,
-  says,
-} from '../kit.ts';
+import { Broken, dataOf, equalId, expect, listOf, says } from '../expect.ts';
+import { bigInteger, type Kit, model, modelAt, rackReferences, referencesOf } from '../kit.ts';
 import { must, type Rule, should, unbounded } from './rule.ts';
 
 const unread = 'Children and parents of devices are not found: SyncModel sends too little.';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Broken, equalId, expect, listOf, modelAt } from '../kit.ts';
+import { Broken, equalId, expect, listOf } from '../expect.ts';
+import { modelAt } from '../kit.ts';
 import { query } from './lookUps.ts';
 import { must, type Rule, should } from './rule.ts';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { at, expect, listOf, model, modelAt, referencesOf } from '../kit.ts';
+import { at, expect, listOf } from '../expect.ts';
+import { model, modelAt, referencesOf } from '../kit.ts';
 import { query } from './lookUps.ts';
 import { must, type Rule } from './rule.ts';
 

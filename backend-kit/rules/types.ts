@@ -1,19 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  at,
-  Broken,
-  bigInteger,
-  configuration,
-  encoded,
-  expect,
-  type Kit,
-  Like,
-  model,
-  says,
-  typesAt,
-  typesOf,
-} from '../kit.ts';
+import { at, Broken, expect, Like, says } from '../expect.ts';
+import { bigInteger, configuration, encoded, type Kit, model, typesAt, typesOf } from '../kit.ts';
 import { must, nice, type Rule, should } from './rule.ts';
 
 const place = (typeId: string, version?: string) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { absent, at, Broken, configuration, equalId, expect, type Kit, model, modelAt } from '../kit.ts';
+import { absent, at, Broken, equalId, expect } from '../expect.ts';
+import { configuration, type Kit, model, modelAt } from '../kit.ts';
 import { dead, must, type Rule, refused, should, unbounded } from './rule.ts';
 
 /** Version 2 of an object model, as `PUT` has it. */
