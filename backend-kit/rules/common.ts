@@ -70,7 +70,7 @@ export function commonRules(prefix: keyof typeof calls): Rule[] {
       'A 401 has `www-authenticate: Bearer` (RFC 6750).',
       'Tools of people do not know which token is asked for.',
     )(async (kit) => {
-      const answer = await get(kit, { token: null });
+      const answer = expect(await get(kit, { token: null }), 401);
       if (!/^bearer/i.test(answer.headers['www-authenticate'] ?? ''))
         throw new Broken('a call without a token is answered without `www-authenticate: Bearer`', answer);
     }),
@@ -183,7 +183,7 @@ export function commonRules(prefix: keyof typeof calls): Rule[] {
       'Each call pays for a new connection, and at high rates ports run out.',
     )(async (kit) => {
       await get(kit);
-      const answer = await get(kit);
+      const answer = expect(await get(kit), [200, 404]);
       if (!answer.isReused) throw new Broken('the connection was closed after an answer', answer);
     }),
     should(
@@ -207,7 +207,7 @@ export function commonRules(prefix: keyof typeof calls): Rule[] {
       'Answers with a body are `application/json`.',
       'The service reads them all the same; tools of people do not show them.',
     )(async (kit) => {
-      const answer = await get(kit);
+      const answer = expect(await get(kit), [200, 404]);
       if (!answer.headers['content-type']?.startsWith('application/json'))
         throw new Broken(`\`content-type\` is ${answer.headers['content-type'] ?? 'missing'}`, answer);
     }),

@@ -56,6 +56,21 @@ it('What is printed and reported covers tokens, and a rule that is a must is a f
   expect(texts).toMatch(/<failure message="GET [^"]*500/);
 });
 
+it('A call that is not answered in time breaks its rule, and says so', async () => {
+  const server = createServer(() => undefined);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const given = { 'type-registry': url, device: 'd1' };
+  const outcome = await runKit({ given, token: 't', timeoutMs: 20, only: ['tr.read.latest', 'tr.keep-alive'] });
+  server.closeAllConnections();
+  server.close();
+  const said = (call: string) => `broken: ${call} was not answered: there was no answer in 20 ms`;
+  expect(notHolding(outcome)).toEqual([
+    `tr.keep-alive ${said('GET /modelDefinitions/svc.device/types/kit-none')}`,
+    `tr.read.latest ${said('POST /modelDefinitions/svc.device/types')}`,
+  ]);
+});
+
 /** The exit code of the program, and what it prints. */
 function program(args: readonly string[]) {
   const command = ['scripts/run.js', 'backend-kit/main.ts', ...args];
