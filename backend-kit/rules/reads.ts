@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { absent, Broken, expect, says } from '../expect.ts';
-import { bigInteger, modelAt } from '../kit.ts';
+import { bigInteger, type Kit, modelAt } from '../kit.ts';
 import { dead, must, type Rule, refused, should } from './rule.ts';
+
+async function keepsText(kit: Kit, label: string): Promise<void> {
+  const { at: place } = await kit.made({ label });
+  expect(await kit.im('GET', place), 200, { 'properties.label': label });
+}
 
 /** Object models come back as they were sent. */
 export const readRules: Rule[] = [
@@ -70,13 +75,14 @@ export const readRules: Rule[] = [
   }),
   must(
     'im.bytes.text',
-    'Texts come back whole: quotes, backslashes, control characters, every plane of Unicode.',
+    'Texts come back whole: quotes, backslashes, line ends, every plane of Unicode.',
     'What a device reads is not what a device wrote.',
-  )(async (kit) => {
-    const label = 'a"\\/\n\u0000é\u2028😀';
-    const { at: place } = await kit.made({ label });
-    expect(await kit.im('GET', place), 200, { 'properties.label': label });
-  }),
+  )((kit) => keepsText(kit, 'a"\\/\né\u2028😀')),
+  should(
+    'im.bytes.control',
+    'Texts with control characters come back, `\\u0000` included.',
+    refused,
+  )((kit) => keepsText(kit, 'a\u0000b\u001f')),
   must(
     'im.bytes.variables',
     '`variables` are stored and returned as `properties` are.',
