@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { rules } from '../../backend-kit/rules/index.ts';
 import type { World } from '../../sandbox/backends/world/world.ts';
 import { broken, type Call, type Fault, type Reply, runWith } from './faulty.ts';
 
@@ -253,4 +254,14 @@ const faults: readonly (readonly [fault: string, noticedBy: string, others: stri
 it.each(faults)('%s: noticed by %s', async (_, noticedBy, others, fault) => {
   const noticing = broken(await runWith(fault, noticedBy.slice(0, 3))).sort(); // the rules of that backend
   expect(noticing, noticing.join(' ')).toEqual([noticedBy, ...others.split(' ')].filter(Boolean).sort());
+});
+
+it('Each rule has a fault; those that all backends have, at one of them', () => {
+  const ids = new Set(rules.map(({ id }) => id));
+  const noticing = new Set(faults.map(([, noticedBy]) => noticedBy));
+  const same = (id: string) => ['im', 'tr', 'pm'].map((backend) => backend + id.slice(2));
+  const isShared = (id: string) => same(id).every((one) => ids.has(one));
+  const hasFault = (id: string) => (isShared(id) ? same(id) : [id]).some((one) => noticing.has(one));
+  expect([...ids].filter((id) => !hasFault(id))).toEqual([]);
+  expect([...noticing].filter((id) => !ids.has(id))).toEqual([]);
 });
