@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
+import { freePort } from '../../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { descendants, running } from '../../support/processes.ts';
@@ -24,7 +26,13 @@ describe('npm run sandbox', () => {
   });
   it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
     const directory = join(folder, 'json');
-    const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
+    const { code, stdout, stderr } = await run('sandbox/main.ts', [
+      '--directory',
+      directory,
+      '--exit',
+      '--json',
+      '--verbose',
+    ]);
     expect(stderr).toContain('A pump registers itself');
     expect(stderr).toContain('An application stops a motor');
     expect(stderr).not.toMatch(/sig=[\w%]/);
@@ -39,6 +47,34 @@ describe('npm run sandbox', () => {
     for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage])
       await expect(fetch(url)).rejects.toThrow();
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
+  });
+  it('says in at most 40 lines what a newcomer needs: the page, and commands to try', async () => {
+    const { shown, stop } = start(['--directory', join(folder, 'brief')]);
+    await expect.poll(shown, { timeout: 200_000 }).toContain('Ctrl-C');
+    expect(shown()).toContain('examples went as expected');
+    for (const next of ['The page', 'npm run device -- --id my-pump model.create', 'npm run invoke -- edge-1/press'])
+      expect(shown()).toContain(next);
+    expect(shown().split('\n').length).toBeLessThanOrEqual(40);
+    expect((await stop('SIGINT')).code).toBe(0);
+  });
+  it('goes on after a demonstration that is not as expected, and says what differs', async () => {
+    const directory = join(folder, 'differs');
+    const port = await freePort();
+    const options = ['--directory', directory, '--no-service', '--no-methods', '--service-port', String(port)];
+    const { shown, stop } = start(options);
+    await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
+    const { hub } = (await readState(directory)) as SandboxState;
+    const reply = { method: 'POST', body: JSON.stringify({ body: '{}' }) };
+    for (const url of Array(2).fill(`${hub.adminUrl}/devices/pump-1/messages`))
+      expect((await fetch(url, reply)).status).toBe(201);
+    // Looks like a service that is ready, and answers no message.
+    const ready = createServer((_, response) => void response.end());
+    await once(ready.listen(port, '127.0.0.1'), 'listening');
+    onTestFinished(() => void ready.close());
+    await expect.poll(shown, { timeout: 200_000 }).toContain('Ctrl-C');
+    const { code, stderr } = await stop('SIGINT');
+    expect(stderr).toContain('“A pump registers itself” failed:\n  - reply 1 was not sent by the service');
+    expect(code).toBe(0);
   });
   it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const options = ['--directory', join(folder, 'none'), '--no-service', '--no-methods', '--exit'];
@@ -117,7 +153,11 @@ describe('npm run sandbox', () => {
 function start(args: string[]) {
   const child = spawn(process.execPath, ['scripts/run.js', 'sandbox/main.ts', ...args], {
     cwd: projectDirectory,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    written += more;
   });
   const stderr = text(child.stderr);
   const ended = once(child, 'exit').then(async ([code]) => ({ code, stderr: await stderr }));
@@ -125,5 +165,5 @@ function start(args: string[]) {
     child.kill(signal);
     return ended;
   };
-  return { pid: child.pid, ended, stop };
+  return { pid: child.pid, shown: () => written, ended, stop };
 }
