@@ -55,7 +55,7 @@ export function hubReliancesPage(): string {
 
 <!-- Written by \`npm run docs\` from \`scripts/hubFacts/\`. -->
 
-[What is believed of IoT Hub](../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. This is what relies on it ([D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
+[What is believed of IoT Hub](../../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. This is what relies on it ([D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
 and what the service does at a hub that has the contrary ([D428](decisions.md#d428--the-service-at-a-hub-that-is-otherwise)). \`npm run hub-facts -- --service\` runs its
 messages at each of them, and for methods the invocations of the demonstration.
 

@@ -4,7 +4,7 @@ import { type Measured, tableOf } from '../test/bench/figures.ts';
 import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 
-/** The tables of `docs/performance.md`: of what the bench measured and wrote to `docs/measurements`, and of memory. */
+/** The tables of `docs/maintainers/performance.md`: of what the bench measured and wrote to `docs/measurements`, and of memory. */
 const run = <Of>(name: string): readonly Of[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 

@@ -24,7 +24,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     ...{ id: 'CheckpointUnusable', severity: 'page', level: 'error', events: ['hub.unreadable'] },
     means:
       'A partition is not read: its checkpoint is damaged (`hubSaid` names the file or blob), or beyond the hub’s newest event, or the hub has nothing there, because it was created anew or failed over.',
-    todo: 'Stop the instances and remove the partition’s checkpoint (file store: move the file away) to read it from `HUB_START_POSITION` ([D22](decisions.md#d22--the-start-position-is-decided-once), [D195](decisions.md#d195--a-checkpoint-that-cannot-be-read-is-not-a-missing-one)).',
+    todo: 'Stop the instances and remove the partition’s checkpoint (file store: move the file away) to read it from `HUB_START_POSITION` ([D22](maintainers/decisions.md#d22--the-start-position-is-decided-once), [D195](maintainers/decisions.md#d195--a-checkpoint-that-cannot-be-read-is-not-a-missing-one)).',
   },
   {
     ...{ id: 'PartitionUnread', severity: 'page', for: '5m', runbook: 'it-does-not-start-or-is-not-ready' },

@@ -15,6 +15,7 @@ const pages = [
   ...pagesIn('findings'),
   ...pagesIn('edge'),
   ...pagesIn('docs'),
+  ...pagesIn('docs/maintainers'),
   ...ofEmulator,
   ...ofTests,
 ];

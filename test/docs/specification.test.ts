@@ -61,7 +61,7 @@ describe('docs/specification.md', () => {
 });
 
 describe('decisions', () => {
-  /** The chapters of docs/decisions.md, in its order; H is the hub emulator's. */
+  /** The chapters of docs/maintainers/decisions.md, in its order; H is the hub emulator's. */
   const letters = 'RPBACGMDH';
 
   const byPage = new Map(decisionPages.map((file) => [file, readFileSync(file, 'utf8')]));
