@@ -13,7 +13,6 @@ import { beginOf, endOf, withText } from './writtenPart.ts';
  */
 export const messagePages: Readonly<Record<string, (page: string) => string>> = {
   'docs/devices.md': guide,
-  'docs/specification.md': (page) => catalogue.reduce(withRules, page),
 };
 
 /** Marks what a person has to decide in a new chapter (D345). */
@@ -88,17 +87,4 @@ function messageText(properties: Readonly<Record<string, string>>, body: string)
   const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
   const lines = pairs.join('  ').replace(/(.{1,112})(?: {2}|$)/g, '$1\n');
   return `\`\`\`text\n${lines}\`\`\`\n\n\`\`\`json\n${body}\n\`\`\``;
-}
-
-/** The number of the chapter that the specification's page gets next. */
-export const nextChapter = (page: string): number =>
-  1 + Math.max(...[...page.matchAll(/^## S(\d+) /gm)].map(([, number]) => Number(number)));
-
-/** The specification with a chapter for the message, whose purpose is the first rule. */
-function withRules(page: string, { name, purpose }: Card): string {
-  if (page.includes(` · \`${name}\`\n`)) return page;
-  const chapter = nextChapter(page);
-  const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
-  const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
-  return `${contents.trimEnd()}\n\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
 }
