@@ -73,7 +73,7 @@ const sections: readonly Section[] = [
 const head = `# Settings
 
 Settings come from the environment, or from \`config/<NODE_ENV>.json\` (\`config/production.json\` unless \`NODE_ENV\` is set, or the file in \`CONFIG_FILE\`), by group and name:
-\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file. A secret comes from the environment, or from a file of its own that \`…_FILE\` names and that may change while the program runs ([secrets.md](secrets.md)). An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
+\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file. A secret comes from the environment, or from a file of its own that \`…_FILE\` names and that may change while the program runs ([secrets](identity.md#secrets-that-change)). An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
 
 Everything else is a constant, or derived ([D66](maintainers/decisions.md#d66--what-is-a-setting)). Variables of OpenTelemetry (\`OTEL_…\`): for [metrics](metrics.md#sending-them-to-a-collector), for [traces](operations.md#traces).
 

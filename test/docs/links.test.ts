@@ -51,3 +51,20 @@ it('every command of package.json is in CONTRIBUTING.md, but for the steps of ot
 it.each(pages)('every command in %s is one of package.json', (page) =>
   expect(commandsIn(page).filter((name) => !scripts.includes(name))).toEqual([]),
 );
+
+it('every folder in the tree of README.md exists', () => {
+  const [, tree = ''] = /```\n(src\/ [^`]*)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const folders = tree.split('\n').flatMap((line) => {
+    const [, inner = '', names = ''] = /^( *)((?:[\w-]+\/ ?)+)/.exec(line) ?? [];
+    return names.split(' ').flatMap((name) => (name === '' ? [] : [inner === '' ? name : `src/${name}`]));
+  });
+  expect(folders.length).toBeGreaterThan(10);
+  expect(folders.filter((folder) => !existsSync(folder))).toEqual([]);
+});
+
+it('the pages stay short: README in words, and all of docs', () => {
+  const words = (file: string) => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean).length;
+  const sum = (files: readonly string[]) => files.reduce((total, file) => total + words(file), 0);
+  expect(words('README.md')).toBeLessThanOrEqual(1_300);
+  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(48_000);
+});
