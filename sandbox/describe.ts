@@ -8,6 +8,7 @@ export function describeHub(hub: Hub, deviceIds: readonly string[]): SandboxStat
   const { name, hostName, ports, caFile, adminUrl, eventsConnectionString, serviceConnectionString } = hub;
   return {
     ...{ name, hostName, ports, caFile, adminUrl, eventsConnectionString, serviceConnectionString },
+    ownerConnectionString: hub.connectionString('iothubowner'),
     devices: Object.fromEntries(deviceIds.map((id) => [id, hub.deviceConnectionString(id)])),
     deviceKeySecret: randomBytes(32).toString('base64'),
   };

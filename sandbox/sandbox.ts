@@ -25,6 +25,9 @@ import { silent } from './terminal/print.ts';
 /** The devices that exist from the start, in the hub as in the principal manager. */
 const initialDevices = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
 
+/** Consumer group for who reads beside the service, which has the usual one for itself. */
+const secondReaders = 'other';
+
 /** A hub, the backends and the service on this machine. */
 export interface Sandbox {
   state: SandboxState;
@@ -72,6 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       journal,
       directory: join(directory, 'hub'),
       devices: initialDevices.map((deviceId) => ({ deviceId })),
+      consumerGroups: [secondReaders],
       ...(ports.hub && { ports: ports.hub }),
       rules: options.hubRules ?? {},
       otherwise: options.otherwise ?? [],

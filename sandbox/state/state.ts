@@ -18,6 +18,8 @@ export interface SandboxState {
     adminUrl: string;
     eventsConnectionString: string;
     serviceConnectionString: string;
+    /** Of the policy that may do everything, the registry included. */
+    ownerConnectionString: string;
     /** Connection strings of the devices that existed at the start. */
     devices: Record<string, string>;
     /** Keys of devices that are registered later are derived from it, so that a second registration finds the same key. */

@@ -9,6 +9,7 @@ import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
+import { codesIn, readPage, tableOf } from '../../docs/markdown.ts';
 import { descendants, running } from '../../support/processes.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { run } from './run.ts';
@@ -40,6 +41,10 @@ describe('npm run sandbox', () => {
     expect(code, stderr).toBe(0);
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
+    const members = tableOf(readPage('sandbox.md'), 'member').flatMap(({ member = '' }) => codesIn(member));
+    const memberOf = (member: string) =>
+      (member.match(/[\w-]+/g) ?? []).reduce<unknown>((at, name) => Object(at)[name], state);
+    expect(members.filter((member) => memberOf(member) === undefined)).toEqual([]);
     const methods = state.methods as MethodsState;
     for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
     const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
