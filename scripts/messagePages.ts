@@ -65,12 +65,14 @@ function propertyRows(headers: Card['headers']): string[][] {
 function exampleText({ message, example }: Story): string {
   const { device = 'pump-1', body, replies } = example;
   const last = replies.length - 1;
+  // Models are shown in full after the actions: events are deprecated.
+  const isEvent = message.startsWith('Svc.');
   return [
     `The device${device === 'pump-1' ? '' : ` \`${device}\``} sends (\`npm run device -- ${message}\`)`,
     messageText(propertiesOf(message, example), body),
     ...replies.flatMap(({ what, properties, body }, index) => [
       `${index === 0 ? 'and receives ' : index === last ? 'and ' : ''}${what}${index === last ? ':' : ','}`,
-      messageText(properties, jsonText(body)),
+      messageText(properties, isEvent && index !== last ? undefined : jsonText(body)),
     ]),
   ].join('\n\n');
 }
@@ -82,9 +84,10 @@ function jsonText(body: unknown): string {
   return line.length <= 140 ? line : text;
 }
 
-/** `name=value  name=value`, over as many lines as it takes, and the body. */
-function messageText(properties: Readonly<Record<string, string>>, body: string): string {
+/** `name=value  name=value`, over as many lines as it takes, and the body if it is shown. */
+function messageText(properties: Readonly<Record<string, string>>, body: string | undefined): string {
   const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
   const lines = pairs.join('  ').replace(/(.{1,112})(?: {2}|$)/g, '$1\n');
-  return `\`\`\`text\n${lines}\`\`\`\n\n\`\`\`json\n${body}\n\`\`\``;
+  const text = `\`\`\`text\n${lines}\`\`\``;
+  return body === undefined ? text : `${text}\n\n\`\`\`json\n${body}\n\`\`\``;
 }
