@@ -43,7 +43,7 @@ ${chapters.join('\n\n')}
 /** The page about what the service makes of it. */
 export function hubReliancesPage(): string {
   const relied = facts
-    .filter(({ id }) => id in reliances || (id in ways && expected[id as Way]?.says !== 'no difference'))
+    .filter(({ id }) => reliances[id]?.rules.length || (id in ways && expected[id as Way]?.says !== 'no difference'))
     .map(({ id }) => {
       const { rules = [] } = reliances[id] ?? {};
       const { works = true, says = '', events = [] } = expected[id as Way] ?? {};
@@ -57,7 +57,7 @@ export function hubReliancesPage(): string {
 
 [What is believed of IoT Hub](../../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. These rules rely on it (\`scripts/hubFacts/reliances.ts\` names the files, [D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
 and what the service does at a hub that has the contrary ([D428](decisions.md#d428--the-service-at-a-hub-that-is-otherwise)). \`npm run hub-facts -- --service\` runs its
-messages at each of them, and for methods the invocations of the demonstration. Where nothing relies on a fact and its contrary makes no difference, it is not here.
+messages at each of them, and for methods the invocations of the demonstration. A fact is not here when no rule relies on it and its contrary makes no difference.
 
 ${row('fact', 'rules', 'at a hub with the contrary the service')}
 |---|---|---|
