@@ -136,6 +136,17 @@ export const entry = z
     correlationId: z.string().optional(),
     body: z.string().nullish().describe('Of messages: base64; of calls: text'),
     text: z.string().optional().describe('The body of a message, if it is UTF-8'),
+    properties: z.record(z.string(), z.unknown()).optional().describe('Application properties of a message'),
+    system: z.record(z.string(), z.unknown()).optional().describe('System properties of a message, such as messageId'),
+    messageId: z.string().optional().describe('Of what became of a message to a device'),
+    policy: z.string().optional().describe('Of the service or reader that did it'),
+    outcome: z.string().optional().describe('How a message left the queue'),
+    protocol: z.string().optional(),
+    reason: z.string().optional(),
+    methodName: z.string().optional(),
+    payload: z.string().optional().describe('Of a method: JSON'),
+    status: z.int().nullish().describe('Of a method or a call; null: nothing was answered'),
+    refused: z.unknown().optional().describe('Why the hub did not take a message, or did not call a method'),
   })
   .describe(
     Object.entries(kinds)
