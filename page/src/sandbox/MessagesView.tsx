@@ -138,7 +138,7 @@ function selection({ filter, state, hasEvents, pausedAt }: Selection): (flow: Fl
 const marks: Readonly<Record<Flow['outcome']['is'], string>> = { waiting: '…', ok: '✓', failed: '✗', none: '·' };
 
 /** The result of a flow. What an application got without a device is not in the journal: the demonstration tells it. */
-export function resultOf({ outcome }: Flow, told: Told | undefined): Flow['outcome'] {
+function resultOf({ outcome }: Flow, told: Told | undefined): Flow['outcome'] {
   if (outcome.text !== '' || told?.status === undefined) return outcome;
   return { is: told.status < 300 ? 'ok' : 'failed', text: `status ${told.status}` };
 }
