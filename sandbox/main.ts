@@ -72,9 +72,10 @@ async function run(sandbox: Sandbox, options: Options, printer: Printer): Promis
 async function demonstrateAll(sandbox: Sandbox, options: Options, printer: Printer): Promise<boolean> {
   const { exit, service, verbose } = options;
   const common = { printer: verbose ? folding(printer) : silent, signal, tell: sandbox.tell };
+  // The messages last: the page has the newest at the top.
   const parts = [
-    () => demonstrate(sandbox, { ...common, waitMs: exit && !service ? 5_000 : 15_000 }),
     ...(sandbox.frontDoor?.process ? [() => demonstrateMethods(sandbox, common)] : []),
+    () => demonstrate(sandbox, { ...common, waitMs: exit && !service ? 5_000 : 15_000 }),
   ];
   let shown = 0;
   let isAsExpected = true;

@@ -20,8 +20,8 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
   beforeAll(async () => {
     sandbox = await startTestSandbox({ page: true, methods: 'running', edge: true });
     url = sandbox.state.page?.url ?? '';
-    await demonstrate(sandbox, { tell: sandbox.tell });
     await demonstrateMethods(sandbox, { tell: sandbox.tell });
+    await demonstrate(sandbox, { tell: sandbox.tell });
   }, patienceMs * 2);
   afterAll(() => sandbox?.close(), patienceMs);
   beforeEach(() => {
@@ -48,19 +48,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     expect(box?.width).toBeGreaterThan(50);
     expect(await page.locator('.lanes').isVisible()).toBe(false);
     expect(await accessibilityProblems(page)).toEqual([]);
-  });
-  it.each(stories.map(({ message }) => message))('has an example of %s that works at once', async (message) => {
-    const page = await open(`${url}/#/send?message=${message}`);
-    await send(page);
-    await way(page).waitFor();
-    await row(page, { selected: true }).filter({ hasText: '✓ ok' }).waitFor();
-    expect(await page.locator('main').innerText()).not.toContain('`');
-  });
-  it('has an example of an invocation that works at once', async () => {
-    const page = await open(`${url}/#/invoke`);
-    await page.getByLabel('rpm').waitFor();
-    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
-    await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
   });
   it('shows no backticks, and which fault is on among all', async () => {
     sandbox.hub.faults.add({ kind: 'no-events' });
@@ -238,6 +225,19 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
     await page.getByRole('link', { name: 'Its way' }).click();
     await way(page).getByText('calls method configure').waitFor();
+  });
+  it.each(stories.map(({ message }) => message))('has an example of %s that works at once', async (message) => {
+    const page = await open(`${url}/#/send?message=${message}`);
+    await send(page);
+    await way(page).waitFor();
+    await row(page, { selected: true }).filter({ hasText: '✓ ok' }).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('`');
+  });
+  it('has an example of an invocation that works at once', async () => {
+    const page = await open(`${url}/#/invoke`);
+    await page.getByLabel('rpm').waitFor();
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
   });
   it('shows a device with its twin and the messages that wait for it', async () => {
     const page = await open(`${url}/#/devices?device=motor-2`);
