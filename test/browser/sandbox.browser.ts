@@ -76,6 +76,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const [sent] = sandbox.hub.journal.list({ deviceId: 'pump-new', kind: 'd2c' });
     expect(sent?.body.toString()).toContain('"runningHours": 9007199254740993');
     expect(sent?.body.toString()).toContain('"name": "Pump of the form"');
+    expect(sent?.body.toString()).toContain('"serial": "TP-7-pump-new"');
   });
   it('turns a fault on, keeps it in sight on every view, and shows what it did and the retry', async () => {
     const page = await open(`${url}/#/faults`);

@@ -56,9 +56,14 @@ function bodyOf({ body, properties }: MessageForm['example'], objects: readonly 
   return objectOf(parts.map(([name, raw]) => [name, name === 'version' ? String(version) : raw]));
 }
 
+/** The serial number of an example is that of its device: another one that sends it could not have the object. */
+const withOwnSerial = (body: string, device: string): string =>
+  body.replace(/"serial": "[^"]*/g, (serial) => `${serial}-${JSON.stringify(device).slice(1, -1)}`);
+
 function MessageSender({ form, objects }: MessageSenderProps) {
   const { name, headers, payload, example } = form;
   const body = bodyOf(example, objects);
+  const bodyFor = (device: string) => (device === example.device ? body : withOwnSerial(body, device));
   const initial: Draft = { device: example.device, properties: example.properties, body };
   const [draft, setDraft] = useSession<Draft>(`send-${name}`, initial);
   const [asText, setAsText] = useSession(`send-as-text-${name}`, false);
@@ -94,7 +99,10 @@ function MessageSender({ form, objects }: MessageSenderProps) {
           required
           autocomplete="off"
           value={draft.device}
-          onInput={(event) => setDraft({ ...draft, device: event.currentTarget.value })}
+          onInput={({ currentTarget: { value: device } }) => {
+            const isExample = draft.body === bodyFor(draft.device);
+            setDraft({ ...draft, device, ...(isExample && { body: bodyFor(device) }) });
+          }}
         />
         <datalist id="devices">
           {known.map(({ deviceId }) => (
