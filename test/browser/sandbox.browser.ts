@@ -38,7 +38,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByText('A pump registers itself').waitFor();
     await way(page).getByText('POST /object').waitFor();
     await row(page, { selected: true }).getByText('model.create').waitFor();
-    await row(page, { name: 'method fly' }).getByText('status 404 as expected').waitFor();
+    await row(page, { name: 'method fly' }).getByText('expected 404').waitFor();
     await row(page, { name: 'informationModel' }).waitFor({ state: 'detached' });
   });
   it('shows the way of a message as a list on a phone, with who speaks to whom', async () => {

@@ -152,6 +152,7 @@ function FlowRow({ flow, told }: FlowRowProps) {
   const { at, device, tookMs, isStruck, what } = flow;
   const name = told?.method === undefined ? flow.name : `method ${told.method}`;
   const outcome = resultOf(flow, told);
+  const isExpected = outcome.is === 'failed' && told?.problems.length === 0;
   return (
     <>
       <span class="quiet">{new Date(at).toISOString().slice(11, 23)}</span>
@@ -160,8 +161,7 @@ function FlowRow({ flow, told }: FlowRowProps) {
         {name}
       </span>
       <span class={`is-${outcome.is}`}>
-        {marks[outcome.is]} {outcome.text}
-        {outcome.is === 'failed' && told?.problems.length === 0 && <span class="quiet"> as expected</span>}
+        {marks[outcome.is]} {isExpected ? `expected ${outcome.text.replace('status ', '')}` : outcome.text}
         {isStruck && (
           <span class="struck" title="a fault struck it">
             {' '}
