@@ -5,11 +5,13 @@ import { UsageError } from './terminal/usage.ts';
 
 export const help = `Starts a hub, the backends, the service and the front door of remote methods on
 this machine, demonstrates all messages and methods, and keeps running.
+What is not as expected is told, and ends it only with --exit.
 
   npm run sandbox -- [options]
 
   --exit          end after the demonstration: exit code 0 if every expected
                   reply came from the service
+  --verbose       print each message and invocation of the demonstration
   --no-service    leave the service out, so that it can be started in a debugger
   --no-methods    leave the front door out in the same way, and the edge device
                   with it
@@ -49,6 +51,7 @@ export function readArguments() {
       exit: { type: 'boolean', default: false },
       'no-service': { type: 'boolean', default: false },
       'no-methods': { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       open: { type: 'boolean', default: false },
       'no-page': { type: 'boolean', default: false },
@@ -88,6 +91,7 @@ export function readArguments() {
     edge: !values['no-methods'],
     page: !values['no-page'],
     open: values.open,
+    verbose: values.verbose,
     json: values.json,
     directory: fromCommandLine(values.directory),
     help: values.help,

@@ -10,7 +10,7 @@ import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
 import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
-import { createPrinter, folding, type Printer } from './terminal/print.ts';
+import { createPrinter, folding, type Printer, silent } from './terminal/print.ts';
 import { explain } from './terminal/usage.ts';
 
 /** Errors whose message is enough; others are printed with their stack. */
@@ -37,8 +37,7 @@ async function main(): Promise<number> {
     sandbox = await startSandbox({ ...options, prettyLog: true, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
     if (sandbox.state.page) showPage(sandbox.state.page.url, options.open, printer);
-    await Promise.race([run(sandbox, options, printer), interruption(), unexpectedEnd(sandbox)]);
-    return 0;
+    return await Promise.race([run(sandbox, options, printer), interruption(), unexpectedEnd(sandbox)]);
   } catch (error) {
     if (signal.aborted) return options?.exit ? 1 : 0;
     process.stderr.write(`\n${portTaken(error, options?.given ?? {}) ?? describe(error)}\n`);
@@ -50,8 +49,9 @@ async function main(): Promise<number> {
   }
 }
 
-/** With `exit`, resolves after the demonstration; without, never. */
-async function run(sandbox: Sandbox, { exit, service, directory }: Options, printer: Printer): Promise<void> {
+/** With `exit`, resolves after the demonstration with the exit code; without, never. */
+async function run(sandbox: Sandbox, options: Options, printer: Printer): Promise<number> {
+  const { exit, service, directory } = options;
   const { state } = sandbox;
   if (!service && exit)
     printer.progress('There is no service: the demonstration waits 5 s for a reply, and then fails');
@@ -61,13 +61,35 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
     while (!(await answers(state.service.readyzUrl))) await sleep(500, undefined, { signal });
     printer.progress('Your service is ready');
   }
-  const folded = folding(printer);
-  await demonstrate(sandbox, { printer: folded, signal, waitMs: exit && !service ? 5_000 : 15_000 });
-  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer: folded, signal });
-  if (exit) return;
+  const isAsExpected = await demonstrateAll(sandbox, options, printer);
+  if (exit) return isAsExpected ? 0 : 1;
   printer.progress(`The sandbox keeps running; all hosts, ports and keys are in ${join(directory, 'state.json')}`);
   printer.line(nextSteps(sandbox));
-  await interruption();
+  return interruption();
+}
+
+/** Whether all was as expected. What is not is told, and the sandbox goes on: a breakpoint, for example, has held the service. */
+async function demonstrateAll(sandbox: Sandbox, options: Options, printer: Printer): Promise<boolean> {
+  const { exit, service, verbose } = options;
+  const common = { printer: verbose ? folding(printer) : silent, signal, tell: sandbox.tell };
+  // The messages last: the page has the newest at the top.
+  const parts = [
+    ...(sandbox.frontDoor?.process ? [() => demonstrateMethods(sandbox, common)] : []),
+    () => demonstrate(sandbox, { ...common, waitMs: exit && !service ? 5_000 : 15_000 }),
+  ];
+  let shown = 0;
+  let isAsExpected = true;
+  for (const part of parts) {
+    try {
+      shown += (await part()).length;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      isAsExpected = false;
+      process.stderr.write(`\nThe demonstration ends here: ${describe(error)}\n\n`);
+    }
+  }
+  if (isAsExpected) printer.progress(`${shown} examples went as expected; to read them: --verbose, or the page`);
+  return isAsExpected;
 }
 
 function showPage(url: string, isOpened: boolean, printer: Printer): void {
@@ -78,7 +100,9 @@ function showPage(url: string, isOpened: boolean, printer: Printer): void {
 function nextSteps({ state, frontDoor }: Sandbox): string {
   const rows = [
     ...(state.page ? [['The page', state.page.url]] : []),
-    ['Send as a device', 'npm run device -- model.create'],
+    ['Send as a device', 'npm run device -- --id my-pump model.create'],
+    ...(state.edge ? [['Invoke a method', `npm run invoke -- edge-1/press configure '{"rpm":1450}'`]] : []),
+    [],
     ['All messages', 'npm run device -- --help'],
     ['The hub', state.hub.adminUrl],
     ['The backends', state.backends.adminUrl],
@@ -90,18 +114,13 @@ function nextSteps({ state, frontDoor }: Sandbox): string {
       ? [
           ['Front door', frontDoor.state.url],
           ['Answer as a device', 'npm run device -- --methods --id motor-1'],
-          ['Invoke a method', 'npm run invoke -- motor-1 stop'],
+          ['and invoke it', 'npm run invoke -- motor-1 stop'],
         ]
       : []),
-    ...(state.edge
-      ? [
-          ['Invoke a module', 'npm run invoke -- edge-1/press stop'],
-          ['Modules’ broker', state.edge.broker.url],
-        ]
-      : []),
+    ...(state.edge ? [['Modules’ broker', state.edge.broker.url]] : []),
     ['End', 'Ctrl-C'],
   ];
-  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(20)}${value}`).join('\n')}\n`;
+  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(20)}${value}`.trimEnd()).join('\n')}\n`;
 }
 
 /** Rejects when a person wants to end. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { type Backends, startBackends } from './backends/backends.ts';
+import type { Told } from './demonstration/exchange.ts';
 import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { registerDevice } from './device/register.ts';
@@ -24,6 +25,9 @@ import { silent } from './terminal/print.ts';
 /** The devices that exist from the start, in the hub as in the principal manager. */
 const initialDevices = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
 
+/** Consumer group for who reads beside the service, which has the usual one for itself. */
+const secondReaders = 'other';
+
 /** A hub, the backends and the service on this machine. */
 export interface Sandbox {
   state: SandboxState;
@@ -37,6 +41,8 @@ export interface Sandbox {
   startService(): Promise<ServiceProcess>;
   /** A connected device; one that hub and principal manager do not know yet is registered there first. */
   connect(deviceId: string): Promise<Device>;
+  /** Has the page tell what the demonstration says. */
+  tell(told: Told): void;
   /** Ends the service, then closes every port and removes the state file. */
   close(): Promise<void>;
 }
@@ -70,7 +76,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       directory: join(directory, 'hub'),
       devices: initialDevices.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
-      consumerGroups: options.consumerGroups ?? [],
+      consumerGroups: [secondReaders, ...(options.consumerGroups ?? [])],
       rules: options.hubRules ?? {},
       otherwise: options.otherwise ?? [],
     });
@@ -139,9 +145,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const starting = await Promise.allSettled([startFirst(), startMethods()]);
     for (const start of starting) if (start.status === 'rejected') throw start.reason;
 
+    const told: Told[] = [];
     if (options.page) {
       const connect = (id: string) => connectTo(id, state, hub.caFile);
-      const page = await openPage({ state, journal, connect }, ports.page ?? 0);
+      const page = await openPage({ state, journal, connect, told }, ports.page ?? 0);
       closers.push(() => page.close());
       state.page = { url: page.url };
     }
@@ -159,6 +166,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         return service.start();
       },
       connect: (id) => connectTo(id, state, hub.caFile),
+      tell: (one) => void told.push(one),
     };
   } catch (error) {
     await close();

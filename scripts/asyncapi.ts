@@ -400,7 +400,8 @@ export const asyncApiFile = 'docs/contracts/asyncapi.yaml';
 
 const description = `Messages between devices and the device messaging service, through an IoT hub.
 
-Headers are the application properties of a message. They are text: a typed value of an AMQP device counts as its text.
+Headers are the application properties of a message. They are text: a typed value of an AMQP device counts as its text: a
+number in digits, \`true\` or \`false\`, a UUID in small letters, a timestamp in ISO 8601.
 The hub itself says which device sent a message; no property can. Requests may have more properties than are named here,
 replies have no others. Bodies are UTF-8 JSON without a byte order mark, nested at most 128 levels deep.
 

@@ -1,5 +1,10 @@
 export const decisionPages = [
-  ...['docs/decisions.md', 'docs/performance.md', 'edge/DECISIONS.md', 'iot-hub-emulator/DECISIONS.md'],
+  ...[
+    'docs/maintainers/decisions.md',
+    'docs/maintainers/performance.md',
+    'edge/DECISIONS.md',
+    'iot-hub-emulator/DECISIONS.md',
+  ],
   'test/DECISIONS.md',
 ] as const;
 

@@ -43,24 +43,24 @@ ${chapters.join('\n\n')}
 /** The page about what the service makes of it. */
 export function hubReliancesPage(): string {
   const relied = facts
-    .filter(({ id }) => id in reliances || id in ways)
+    .filter(({ id }) => reliances[id]?.rules.length || (id in ways && expected[id as Way]?.says !== 'no difference'))
     .map(({ id }) => {
-      const { rules = [], files = [] } = reliances[id] ?? {};
+      const { rules = [] } = reliances[id] ?? {};
       const { works = true, says = '', events = [] } = expected[id as Way] ?? {};
       const logged = events.length === 0 ? '' : ` (${events.map((event) => `\`${event}\``).join(', ')})`;
       const service = id in ways ? `${works ? 'works' : 'fails'}: ${says}${logged}` : '';
-      return row(`\`${id}\``, rules.join(', '), files.map((file) => `\`${file}\``).join(', '), service);
+      return row(`\`${id}\``, rules.join(', '), service);
     });
   return `# What the service relies on at the hub
 
 <!-- Written by \`npm run docs\` from \`scripts/hubFacts/\`. -->
 
-[What is believed of IoT Hub](../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. This is what relies on it ([D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
+[What is believed of IoT Hub](../../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. These rules rely on it (\`scripts/hubFacts/reliances.ts\` names the files, [D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
 and what the service does at a hub that has the contrary ([D428](decisions.md#d428--the-service-at-a-hub-that-is-otherwise)). \`npm run hub-facts -- --service\` runs its
-messages at each of them, and for methods the invocations of the demonstration.
+messages at each of them, and for methods the invocations of the demonstration. A fact is not here when no rule relies on it and its contrary makes no difference.
 
-${row('fact', 'rules', 'code', 'at a hub with the contrary the service')}
-|---|---|---|---|
+${row('fact', 'rules', 'at a hub with the contrary the service')}
+|---|---|---|
 ${relied.join('\n')}
 `;
 }

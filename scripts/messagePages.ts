@@ -13,7 +13,6 @@ import { beginOf, endOf, withText } from './writtenPart.ts';
  */
 export const messagePages: Readonly<Record<string, (page: string) => string>> = {
   'docs/devices.md': guide,
-  'docs/specification.md': (page) => catalogue.reduce(withRules, page),
 };
 
 /** Marks what a person has to decide in a new chapter (D345). */
@@ -66,12 +65,14 @@ function propertyRows(headers: Card['headers']): string[][] {
 function exampleText({ message, example }: Story): string {
   const { device = 'pump-1', body, replies } = example;
   const last = replies.length - 1;
+  // Models are shown in full after the actions: events are deprecated.
+  const isEvent = message.startsWith('Svc.');
   return [
     `The device${device === 'pump-1' ? '' : ` \`${device}\``} sends (\`npm run device -- ${message}\`)`,
     messageText(propertiesOf(message, example), body),
     ...replies.flatMap(({ what, properties, body }, index) => [
       `${index === 0 ? 'and receives ' : index === last ? 'and ' : ''}${what}${index === last ? ':' : ','}`,
-      messageText(properties, jsonText(body)),
+      messageText(properties, isEvent && index !== last ? undefined : jsonText(body)),
     ]),
   ].join('\n\n');
 }
@@ -83,22 +84,10 @@ function jsonText(body: unknown): string {
   return line.length <= 140 ? line : text;
 }
 
-/** `name=value  name=value`, over as many lines as it takes, and the body. */
-function messageText(properties: Readonly<Record<string, string>>, body: string): string {
+/** `name=value  name=value`, over as many lines as it takes, and the body if it is shown. */
+function messageText(properties: Readonly<Record<string, string>>, body: string | undefined): string {
   const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
   const lines = pairs.join('  ').replace(/(.{1,112})(?: {2}|$)/g, '$1\n');
-  return `\`\`\`text\n${lines}\`\`\`\n\n\`\`\`json\n${body}\n\`\`\``;
-}
-
-/** The number of the chapter that the specification's page gets next. */
-export const nextChapter = (page: string): number =>
-  1 + Math.max(...[...page.matchAll(/^## S(\d+) /gm)].map(([, number]) => Number(number)));
-
-/** The specification with a chapter for the message, whose purpose is the first rule. */
-function withRules(page: string, { name, purpose }: Card): string {
-  if (page.includes(` · \`${name}\`\n`)) return page;
-  const chapter = nextChapter(page);
-  const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
-  const contents = page.replace('\n\n## S1 ·', () => `,\n${link}\n\n## S1 ·`);
-  return `${contents.trimEnd()}\n\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}. ${undecided} a rule for each sentence of the specification.\n`;
+  const text = `\`\`\`text\n${lines}\`\`\``;
+  return body === undefined ? text : `${text}\n\n\`\`\`json\n${body}\n\`\`\``;
 }

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { nextChapter, undecided } from './messagePages.ts';
+import { undecided } from './messagePages.ts';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
+import { chapters } from './specification.ts';
 
 const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
 object model and acknowledges that.
@@ -15,6 +16,7 @@ object model and acknowledges that.
   test/messages/NAME.test.ts   the table
   sandbox/stories/NAME.ts      the story, with a line in
                                sandbox/stories/index.ts
+  scripts/specification.ts     a chapter with one rule, which the table proves
 
 Nothing is overwritten. CONTRIBUTING.md says what comes next, under "Add a message".`;
 
@@ -22,7 +24,7 @@ const next = `Next (CONTRIBUTING.md, "Add a message"):
   1. Fill in card, table and story, and add what sandbox/live/messages.ts sends. A row fails, and says why, while
      the operation is missing in docs/contracts or its route in sandbox/backends.
   2. npm run docs
-  3. Decide what it has marked with ${undecided} in docs/devices.md and docs/specification.md.
+  3. Decide what it has marked with ${undecided} in docs/devices.md.
   4. npm run record -- transcripts`;
 
 /** Says all there is to say. */
@@ -30,8 +32,7 @@ class Refused extends Error {
   override name = 'Refused';
 }
 
-const skeletonsOf = (name: string) =>
-  skeletons(name, `S${nextChapter(readFileSync('docs/specification.md', 'utf8'))}.1`);
+const skeletonsOf = (name: string) => skeletons(name, `S${chapters.length + 1}.1`);
 
 /** The name of an action that there is not yet. */
 function checkedName(names: readonly string[]): string {
@@ -66,8 +67,10 @@ function main(): void {
     return;
   }
   const name = checkedName(positionals);
+  const specification = 'scripts/specification.ts';
   const files = {
     ...skeletonsOf(name),
+    [specification]: readFileSync(specification, 'utf8').replace(/^\];$/m, `  ['${name}', 1],\n];`),
     'src/messages/index.ts': withEntry('src/messages/index.ts', /^ {2}device\w+,$|^\];$/m, name),
     'sandbox/stories/index.ts': withEntry('sandbox/stories/index.ts', /^\];$/m, name),
   };

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import type { FaultRequest } from '../sandbox/backends/calls/faults.ts';
+import { demonstrate } from '../sandbox/demonstration/demonstrate.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { stories } from '../sandbox/stories/index.ts';
-import { envelope, propertiesOf } from '../sandbox/stories/wire.ts';
+import { envelope } from '../sandbox/stories/wire.ts';
 import { findBrowser } from '../test/browser/findBrowser.ts';
 
 const pictures = 'docs/pictures';
@@ -23,23 +23,14 @@ const directory = await mkdtemp(join(tmpdir(), 'pictures-'));
 const sandbox = await startSandbox({ directory, page: true });
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 const { backends, state } = sandbox;
-const [first, ...others] = stories;
 const out: FaultRequest = { backend: 'informationModel', status: 503 };
 
 try {
-  for (const { message, example } of [first, ...others].flatMap((story) => story ?? []))
-    await exchange(message, example);
-  backends.faults.add({ ...out, method: 'POST', path: '/object', times: 1 });
-  if (first)
-    await exchange(first.message, {
-      ...first.example,
-      id: 'second-boot',
-      body: first.example.body.replace('TP-7', 'TP-8'),
-    });
+  await demonstrate(sandbox, { tell: sandbox.tell });
   backends.faults.add({ backend: 'principalManager', delayMs: 800, times: 20 });
-  await picture('sandbox', `${state.page?.url}/#/messages`, async (page) => {
-    await page.getByRole('listbox').getByRole('option').first().click();
-    await page.getByText('completed').last().waitFor();
+  await picture('sandbox', `${state.page?.url}/`, async (page) => {
+    await page.getByText('A pump registers itself').waitFor();
+    await page.getByText('delayMs 800').waitFor();
   });
 
   backends.faults.clear();
@@ -58,17 +49,6 @@ try {
   await browser.close();
   await sandbox.close();
   await rm(directory, { recursive: true, force: true });
-}
-
-async function exchange(message: string, example: NonNullable<typeof first>['example']): Promise<void> {
-  const device = await sandbox.connect(example.device ?? 'pump-1');
-  await device.send(propertiesOf(message, example), Buffer.from(example.body));
-  for (;;) {
-    const reply = await device.next(30_000);
-    const { msgType, 'svc-messagetype': ofEvent } = reply?.properties ?? {};
-    if (reply === undefined || msgType === 'ack' || ofEvent === 'platformEventAck') break;
-  }
-  await device.close();
 }
 
 async function picture(name: string, url: string, until: (page: Page) => Promise<void>): Promise<void> {

@@ -4,20 +4,20 @@ import { type Measured, tableOf } from '../test/bench/figures.ts';
 import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 
-/** The tables of `docs/performance.md`: of what the bench measured and wrote to `docs/measurements`, and of memory. */
+/** The tables of `docs/maintainers/performance.md`: of what the bench measured and wrote to `docs/measurements`, and of memory. */
 const run = <Of>(name: string): readonly Of[] =>
   JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
 
 const now: readonly Measured[] = run('now');
 
-/** What is handled a second differs from machine to machine: of those rows, the ones with a goal. */
-const withoutRates = ({ workload, rows }: Measured) => ({
+/** Rows with a goal; `docs/measurements` has the others. */
+const withGoals = ({ workload, rows }: Measured) => ({
   workload,
-  rows: rows.filter(({ goal, unit }) => unit !== '/s' || goal !== undefined),
+  rows: rows.filter(({ goal }) => goal !== undefined),
 });
 
 export const withTables = (page: string): string =>
   withTexts(page, {
-    ...{ cost: costTable(now), ratios: tableOf(now.map(withoutRates)), 'one instance': sizingTable(now) },
+    ...{ cost: costTable(now), ratios: tableOf(now.map(withGoals)), 'one instance': sizingTable(now) },
     memory: memoryTables,
   });

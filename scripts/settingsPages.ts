@@ -73,11 +73,11 @@ const sections: readonly Section[] = [
 const head = `# Settings
 
 Settings come from the environment, or from \`config/<NODE_ENV>.json\` (\`config/production.json\` unless \`NODE_ENV\` is set, or the file in \`CONFIG_FILE\`), by group and name:
-\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file. A secret comes from the environment, or from a file of its own that \`…_FILE\` names and that may change while the program runs ([secrets.md](secrets.md)). An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
+\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file. Files of secrets may change while the program runs ([secrets](identity.md#secrets-that-change)). An empty variable counts as not set. Wrong settings stop the start, with one line for each. An unknown variable that begins like ours is reported with the nearest name; an unknown name in the file stops the start.
 
-Everything else is a constant, or derived ([D66](decisions.md#d66--what-is-a-setting)). Variables of OpenTelemetry (\`OTEL_…\`): for [metrics](metrics.md#sending-them-to-a-collector), for [traces](operations.md#traces).
+Everything else is a constant, or derived ([D66](maintainers/decisions.md#d66--what-is-a-setting)). Variables of OpenTelemetry (\`OTEL_…\`): for [metrics](metrics.md#sending-them-to-a-collector), for [traces](operations.md#traces).
 
-*Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.
+*Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both. *Secret*: it may be in the file that the variable with \`_FILE\` behind its name names.
 
 <!-- Written by \`npm run docs\` from the schema in src/settings. -->
 `;
@@ -88,22 +88,23 @@ export function settingsPage(): string {
     !door?.includes(env) ? 'service' : service?.includes(env) ? 'both' : 'front door';
   const printed = sections.map(({ title, about, groups }) => {
     const settings = settingDocs(Object.fromEntries(groups.map((group) => [group, everySetting[group]])));
-    const rows = settings
-      .filter(({ holds }) => holds === undefined)
-      .map((one) => `| \`${one.env}\` | ${one.doc} | ${shown(one)} | ${readBy(one)} |`);
+    const own = settings.filter(({ holds }) => holds === undefined);
+    const [reader = '', ...others] = new Set(own.map(readBy));
+    const isMixed = others.length > 0;
+    const row = (cells: readonly string[]) => `| ${cells.slice(0, isMixed ? 4 : 3).join(' | ')} |`;
     return [
       `## ${title}\n`,
-      `${about}\n`,
-      '| variable | what it does | default | read by |',
-      '|---|---|---|---|',
-      ...rows,
+      `${about}${isMixed ? '' : ` Read by: ${reader}.`}\n`,
+      row(['variable', 'what it does', 'default', 'read by']),
+      row(['---', '---', '---', '---']),
+      ...own.map((one) => row([`\`${one.env}\``, one.doc, shown(one), readBy(one)])),
     ];
   });
   return `${[head, ...printed.map((lines) => `${lines.join('\n')}\n`)].join('\n')}`;
 }
 
-const shown = ({ env, secret, default: fallback }: SettingDoc): string =>
-  secret ? `secret, or \`${env}_FILE\`` : fallback === '' ? '' : `\`${fallback}\``;
+const shown = ({ secret, default: fallback }: SettingDoc): string =>
+  secret ? 'secret' : fallback === '' ? '' : `\`${fallback}\``;
 
 /** README with its table of what has to be set renewed. */
 export function withRequiredSettings(readme: string): string {

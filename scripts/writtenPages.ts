@@ -28,13 +28,13 @@ export const writtenPages: readonly (readonly [file: string, rewritten: (page: s
   ['src/methods/openapi.json', () => json(parse(readFileSync('docs/contracts/methods.openapi.yaml', 'utf8')))],
   ['iot-hub-emulator/docs/admin.openapi.yaml', hubAdminOpenApi],
   ['iot-hub-emulator/docs/facts.md', hubFactsPage],
-  ['docs/hub-facts.md', hubReliancesPage],
+  ['docs/maintainers/hub-facts.md', hubReliancesPage],
   // For editors.
   ['edge/config.schema.json', () => json(z.toJSONSchema(schema, { io: 'input' }))],
   ['docs/metrics.md', withMetrics],
   ...Object.entries(alertPages),
   ...whole(ruleFiles),
   ['docs/backends.md', backendsPage],
-  ['docs/performance.md', withFigures],
+  ['docs/maintainers/performance.md', withFigures],
   ['docs/sizing.md', withSizes],
 ];

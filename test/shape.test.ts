@@ -60,9 +60,9 @@ describe('floors', () => {
     expect(offenders(isOffence)).toEqual([]);
   });
 
-  it('are drawn in docs/decisions.md', () => {
+  it('are drawn in docs/maintainers/decisions.md', () => {
     const picture = floors.map((rooms) => rooms.join('   ')).join('\n');
-    expect(readFileSync('docs/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
+    expect(readFileSync('docs/maintainers/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
   });
 });
 

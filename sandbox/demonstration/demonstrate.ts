@@ -5,7 +5,7 @@ import { boosterId, propertiesOf, sample } from '../stories/wire.ts';
 import { type Printer, silent } from '../terminal/print.ts';
 import { unpack } from '../terminal/showMessage.ts';
 import { withDevices } from './devices.ts';
-import type { DemonstratedSandbox, Exchange } from './exchange.ts';
+import type { DemonstratedSandbox, Exchange, Told } from './exchange.ts';
 import { anyGuid, anyTimestamp, differences, type Pattern } from './pattern.ts';
 import { showExchange } from './showExchange.ts';
 
@@ -20,6 +20,8 @@ export class DemonstrationFailed extends Error {
 
 export interface DemonstrationOptions {
   printer?: Printer;
+  /** Is given what happens, as it happens. */
+  tell?: (told: Told) => void;
   /** How long to wait for each reply, in milliseconds. */
   waitMs?: number;
   signal?: AbortSignal;
@@ -34,21 +36,25 @@ const otherNames: readonly (readonly [string, string])[] = [
   ['sensor-1', 'sensor-2'],
 ];
 
-const renamed = (example: Example): Example =>
+/** An example as the demonstration sends it. */
+export const renamed = (example: Example): Example =>
   JSON.parse(otherNames.reduce((text, [name, other]) => text.replaceAll(name, other), JSON.stringify(example)));
 
 /** Has devices of the sandbox send the example of each story and prints what they see. Rejects with `DemonstrationFailed`. */
 export async function demonstrate(
   sandbox: DemonstratedSandbox,
-  { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
+  { printer = silent, tell, waitMs = 15_000, signal }: DemonstrationOptions = {},
 ): Promise<Exchange[]> {
   return withDevices(sandbox, signal, async (connect, connected) => {
     const exchanges: Exchange[] = [];
     for (const story of stories) {
       signal?.throwIfAborted();
       const device = await connect(story.example.device ?? 'pump-1');
+      const since = sandbox.hub.journal.last;
       const exchange = await perform(story, device, sandbox, waitMs);
       exchanges.push(exchange);
+      const [sent] = sandbox.hub.journal.list({ since, deviceId: device.id, kind: 'd2c' });
+      if (sent) tell?.({ position: sent.position, title: exchange.example.title, problems: exchange.problems });
       showExchange(device.id, exchange, printer);
       const { example, problems } = exchange;
       if (problems.length > 0) throw new DemonstrationFailed(example.title, problems);

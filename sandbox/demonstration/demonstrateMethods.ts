@@ -16,7 +16,7 @@ const unexpected = { status: 404, payload: { detail: 'the demonstration does not
 /** Has an application invoke methods of devices of the sandbox, and prints what both see. Rejects with `DemonstrationFailed`. */
 export async function demonstrateMethods(
   sandbox: DemonstratedSandbox,
-  { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
+  { printer = silent, tell, waitMs = 15_000, signal }: DemonstrationOptions = {},
 ): Promise<InvocationResult[]> {
   return withDevices(sandbox, signal, async (connect, connected) => {
     const results: InvocationResult[] = [];
@@ -37,8 +37,13 @@ export async function demonstrateMethods(
       if (invocation.device) await listen(invocation.device.id);
       const deviceCalls: InvocationResult['deviceCalls'] = [];
       current = { invocation, deviceCalls };
+      const since = sandbox.hub.journal.last;
       const result = await perform(invocation, deviceCalls, sandbox, waitMs);
       results.push(result);
+      const { correlationId, status } = result.exchange;
+      const [asked] = sandbox.hub.journal.list({ since, correlationId });
+      const { title, method } = invocation;
+      if (asked) tell?.({ position: asked.position, title, method, status, problems: result.problems });
       showInvocation(result, printer);
       const { problems } = result;
       if (problems.length > 0) throw new DemonstrationFailed(invocation.title, problems);

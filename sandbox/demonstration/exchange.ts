@@ -15,6 +15,19 @@ export interface DemonstratedSandbox {
   connect(deviceId: string): Promise<Device>;
 }
 
+/** What the demonstration has to say about what stands in the journal. */
+export interface Told {
+  /** Of the first entry. */
+  readonly position: number;
+  /** A sentence about what happens. */
+  readonly title: string;
+  /** Of an invocation, which the journal does not have: the method, and the status that the application got. */
+  readonly method?: string;
+  readonly status?: number;
+  /** How it differs from what is expected. */
+  readonly problems: readonly string[];
+}
+
 /** What happened with one example, seen from the device and from the backends. */
 export interface Exchange {
   example: Example;

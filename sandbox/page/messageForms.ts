@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { renamed } from '../demonstration/demonstrate.ts';
+import { edgeMethods } from '../demonstration/edgeMethods.ts';
 import { projectDirectory } from '../state/directories.ts';
 import { stories } from '../stories/index.ts';
-import { propertiesOf } from '../stories/wire.ts';
+import type { Example } from '../stories/story.ts';
+import { boosterId, propertiesOf } from '../stories/wire.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
@@ -31,7 +34,8 @@ const deepest = 12;
 export function messageForms(): readonly MessageForm[] {
   const text = readFileSync(join(projectDirectory, 'docs/contracts/asyncapi.yaml'), 'utf8');
   const contract: Json & { components: { messages: Record<string, MessageContract> } } = parse(text);
-  return stories.map(({ message, example }): MessageForm => {
+  return stories.map(({ message, example: first }): MessageForm => {
+    const example = startingFrom(first);
     const { summary, headers, payload } = contract.components.messages[message] as MessageContract;
     const { title, device = 'pump-1', body } = example;
     return {
@@ -40,6 +44,20 @@ export function messageForms(): readonly MessageForm[] {
     };
   });
 }
+
+/** An example that succeeds at once: what needs an object that another example has made is about that of the demonstration. */
+const startingFrom = (example: Example): Example =>
+  example.properties?.['objectId'] === boosterId ? renamed(example) : example;
+
+/** Inputs of methods, by method, with which the modules of the sandbox have answered. */
+export const invocationExamples = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    edgeMethods
+      .toReversed()
+      .flatMap(({ method, body, expected }) =>
+        expected.status === 200 ? [[method, (body as { input?: object } | undefined)?.input ?? {}] as const] : [],
+      ),
+  );
 
 /** A schema with what its references lead to in their place. */
 function resolved(schema: Json, contract: Json, depth = 0): Json {

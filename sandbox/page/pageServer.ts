@@ -4,13 +4,14 @@ import { type Answer, createHttpServer, listenHttp, readBody, splitUrl, type Una
 import type { Journal } from 'iot-hub-emulator/journal';
 import { ZodError } from 'zod';
 import { createPageFiles, pageHeaders } from '../../page/server/pageFiles.ts';
+import type { Told } from '../demonstration/exchange.ts';
 import type { Device } from '../device/device.ts';
 import { callFrontDoor } from '../invoke/call.ts';
 import { callers } from '../invoke/invokeOptions.ts';
 import { projectDirectory } from '../state/directories.ts';
 import type { SandboxState } from '../state/state.ts';
 import { forward } from './forward.ts';
-import { type MessageForm, messageForms } from './messageForms.ts';
+import { invocationExamples, type MessageForm, messageForms } from './messageForms.ts';
 import { isOfPage } from './pageAccess.ts';
 import { newInvocation, newMessage } from './pageRequests.ts';
 import { createSenders } from './senders.ts';
@@ -19,6 +20,8 @@ import { createSenders } from './senders.ts';
 export interface PageSandbox {
   readonly state: SandboxState;
   readonly journal: Journal;
+  /** What the demonstration has said so far. */
+  readonly told: readonly Told[];
   connect(deviceId: string): Promise<Device>;
 }
 
@@ -50,7 +53,7 @@ class Refused extends Error {
  * ports of hub, backends and service, so that programs can ask for the same (D420).
  */
 export async function openPage(sandbox: PageSandbox, port: number, directory = pageDirectory): Promise<Page> {
-  const { state, journal } = sandbox;
+  const { state, journal, told } = sandbox;
   const files = createPageFiles(directory);
   const senders = createSenders(journal, sandbox.connect);
   let forms: readonly MessageForm[] | undefined;
@@ -80,6 +83,7 @@ export async function openPage(sandbox: PageSandbox, port: number, directory = p
       forms ??= messageForms(); // reading a contract takes a second on a busy machine
       return json({ ...describe(state), messages: forms });
     }
+    if (path === '/told') return json({ told });
     const file = await files(path.slice(1));
     if (!file) throw new Refused(404, `There is no ${path}. The page is made by: npm run build`);
     response.writeHead(200, { ...file.headers, 'content-length': file.body.length }).end(file.body);
@@ -146,6 +150,6 @@ function describe({ startedAt, hub, backends, service, methods }: SandboxState):
       ...{ principalManager: principalManagerUrl, token: backends.adminUrl },
     },
     service: { adminUrl: service.adminUrl, logFile: service.logFile },
-    methods: methods ? { url: methods.url, callers } : null,
+    methods: methods ? { url: methods.url, callers, examples: invocationExamples() } : null,
   };
 }

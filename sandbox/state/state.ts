@@ -19,7 +19,7 @@ export interface SandboxState {
     adminUrl: string;
     eventsConnectionString: string;
     serviceConnectionString: string;
-    /** With all rights. */
+    /** Of the policy that may do everything, the registry included. */
     ownerConnectionString: string;
     /** Connection strings of the devices that existed at the start. */
     devices: Record<string, string>;

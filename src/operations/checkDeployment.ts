@@ -22,13 +22,13 @@ const usage = `Usage: check [methods] [options]
 
 Tries all that the service needs, with its own settings: names, certificates,
 clock, hub, stores, backends, disk, memory. Takes nothing from a running service
-and leaves nothing behind. With \`methods\`: all that the front door needs.
+and leaves nothing behind. With methods: all that the front door needs.
 
   --json   one JSON document
   --init   for an init container: only settings and credentials fail, an
            outage warns
 
-With the sources, \`npm run check -- --live\` sends messages as a device.
+With the sources, npm run check -- --live sends messages as a device.
 
 Each line begins with ✓ (well), ! (look at it) or ✗ (it will not work). Exit
 code: 0 when all is well, 1 after a ✗, 2 when there is only !; with --init, 0

@@ -1,7 +1,7 @@
 import type { Measured, Rows } from './figures.ts';
 import { partitionsOf, sizes } from './workloads/compared.ts';
 
-/** The tables of absolute figures in `docs/performance.md`. */
+/** The tables of absolute figures in `docs/maintainers/performance.md`. */
 
 export type Run = readonly (Rows & Partial<Measured>)[];
 

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
+import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
 import { pageDirectory } from '../../sandbox/page/pageServer.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { stories } from '../../sandbox/stories/index.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { startTestSandbox } from '../e2e/testSandbox.ts';
 import { accessibilityProblems, foreignPage, isSkipped, isTooWide, patienceMs, row, useBrowser } from './browser.ts';
@@ -17,6 +20,8 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
   beforeAll(async () => {
     sandbox = await startTestSandbox({ page: true, methods: 'running', edge: true });
     url = sandbox.state.page?.url ?? '';
+    await demonstrateMethods(sandbox, { tell: sandbox.tell });
+    await demonstrate(sandbox, { tell: sandbox.tell });
   }, patienceMs * 2);
   afterAll(() => sandbox?.close(), patienceMs);
   beforeEach(() => {
@@ -28,6 +33,32 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
   const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click();
   const way = (page: Page) => page.getByRole('region', { name: 'The way of the message' });
 
+  it('opens on the story of one message, and says of a failure in the demonstration that it is expected', async () => {
+    const page = await open(url);
+    await page.getByText('A pump registers itself').waitFor();
+    await way(page).getByText('POST /object').waitFor();
+    await row(page, { selected: true }).getByText('model.create').waitFor();
+    await row(page, { name: 'method fly' }).getByText('expected 404').waitFor();
+    await row(page, { name: 'informationModel' }).waitFor({ state: 'detached' });
+  });
+  it('shows the way of a message as a list on a phone, with who speaks to whom', async () => {
+    const page = await open(url, { viewport: { width: 390, height: 844 } });
+    const [first] = await way(page).getByRole('listitem').all();
+    const box = await first?.getByText('device to hub:').boundingBox();
+    expect(box?.width).toBeGreaterThan(50);
+    expect(await page.locator('.lanes').isVisible()).toBe(false);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  it('shows no backticks, and which fault is on among all', async () => {
+    sandbox.hub.faults.add({ kind: 'no-events' });
+    const page = await open(`${url}/#/faults`);
+    await page.getByText('⚡ on').waitFor();
+    for (const view of views) {
+      await page.goto(`${url}/#/${view}`);
+      await page.locator('main :is(h2, [role=option])').first().waitFor();
+      expect(await page.locator('body').innerText(), view).not.toContain('`');
+    }
+  });
   it('sends a message by the form, and shows its way from the device to the acknowledgement', async () => {
     const page = await open(`${url}/#/send`);
     await page.getByLabel('Device', { exact: true }).fill('pump-new');
@@ -45,6 +76,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const [sent] = sandbox.hub.journal.list({ deviceId: 'pump-new', kind: 'd2c' });
     expect(sent?.body.toString()).toContain('"runningHours": 9007199254740993');
     expect(sent?.body.toString()).toContain('"name": "Pump of the form"');
+    expect(sent?.body.toString()).toContain('"serial": "TP-7-pump-new"');
   });
   it('turns a fault on, keeps it in sight on every view, and shows what it did and the retry', async () => {
     const page = await open(`${url}/#/faults`);
@@ -194,6 +226,19 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
     await page.getByRole('link', { name: 'Its way' }).click();
     await way(page).getByText('calls method configure').waitFor();
+  });
+  it.each(stories.map(({ message }) => message))('has an example of %s that works at once', async (message) => {
+    const page = await open(`${url}/#/send?message=${message}`);
+    await send(page);
+    await way(page).waitFor();
+    await row(page, { selected: true }).filter({ hasText: '✓ ok' }).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('`');
+  });
+  it('has an example of an invocation that works at once', async () => {
+    const page = await open(`${url}/#/invoke`);
+    await page.getByLabel('rpm').waitFor();
+    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
+    await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
   });
   it('shows a device with its twin and the messages that wait for it', async () => {
     const page = await open(`${url}/#/devices?device=motor-2`);

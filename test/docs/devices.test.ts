@@ -60,8 +60,8 @@ async function play(story: Story) {
 
 describe('docs/devices.md', () => {
   it('has a chapter for each message {S1.7}', () => expect([...chapters.keys()].toSorted()).toEqual(names.toSorted()));
-  it('has the remedy for each result code', () => {
-    const codes = tableOf(page, 'code').filter((row) => row['what the device should do']);
+  it('leads to the remedy for each result code', () => {
+    const codes = tableOf(readPage('result-codes.md'), 'code').filter((row) => row['what the device should do']);
     expect(codes.flatMap(({ code = '' }) => codesIn(code))).toEqual(Object.keys(resultCodes));
   });
 });
@@ -83,6 +83,9 @@ describe.each(stories)('the chapter on $message', (story) => {
   it('describes the effect of a repeat {S9.10 S10.7 S12.4 S13.8 S14.5 S15.13 S16.6 S17.3}', async () => {
     const said = /^\*\*Repeated\*\*: (gives|succeeds|refused)/m.exec(text)?.[1];
     const { again } = await play(story);
-    expect(JSON.parse(again.at(-1)?.body ?? '').success).toBe(said !== undefined && said !== 'refused');
+    const { success, details = '' } = JSON.parse(again.at(-1)?.body ?? '');
+    expect(success).toBe(said !== undefined && said !== 'refused');
+    const [status] = /(?<=^\*\*Repeated\*\*: refused[^.]*, )HTTP \d{3}/m.exec(text) ?? [];
+    if (status !== undefined) expect(details).toContain(`failed with ${status}`);
   });
 });

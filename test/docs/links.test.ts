@@ -15,6 +15,7 @@ const pages = [
   ...pagesIn('findings'),
   ...pagesIn('edge'),
   ...pagesIn('docs'),
+  ...pagesIn('docs/maintainers'),
   ...ofEmulator,
   ...ofTests,
 ];
@@ -50,3 +51,32 @@ it('every command of package.json is in CONTRIBUTING.md, but for the steps of ot
 it.each(pages)('every command in %s is one of package.json', (page) =>
   expect(commandsIn(page).filter((name) => !scripts.includes(name))).toEqual([]),
 );
+
+it('every path in CONTRIBUTING.md exists, but those of the example', () => {
+  const named = [
+    ...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(
+      /`((?:src|test|scripts|sandbox|docs|edge|iot-hub-emulator|deploy|\.ci)\/[^`\s*]*)`/g,
+    ),
+  ];
+  const paths = named.map(([, path = '']) => path).filter((path) => !/model\.archive|\.ci\/proven/.test(path));
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+it('every folder in the tree of README.md exists', () => {
+  const [, tree = ''] = /```\n(src\/ [^`]*)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const folders = tree.split('\n').flatMap((line) => {
+    const [, inner = '', names = ''] = /^( *)((?:[\w-]+\/ ?)+)/.exec(line) ?? [];
+    return names.split(' ').flatMap((name) => (name === '' ? [] : [inner === '' ? name : `src/${name}`]));
+  });
+  expect(folders.length).toBeGreaterThan(10);
+  expect(folders.filter((folder) => !existsSync(folder))).toEqual([]);
+});
+
+it('README, CONTRIBUTING and all of docs stay short', () => {
+  const words = (file: string) => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean).length;
+  const sum = (files: readonly string[]) => files.reduce((total, file) => total + words(file), 0);
+  expect(words('README.md')).toBeLessThanOrEqual(1_300);
+  expect(words('CONTRIBUTING.md')).toBeLessThanOrEqual(1_500);
+  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(48_000);
+});

@@ -1,3 +1,4 @@
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { positionAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { describe, expect, it } from 'vitest';
@@ -17,6 +18,20 @@ it('The demonstration shows every message of the catalogue with at least one suc
   });
   const shown = successful.map(({ sent: { properties } }) => properties['action'] ?? properties['eventType']);
   expect(new Set(shown)).toEqual(new Set(catalogue.map(({ name }) => name)));
+});
+
+it('Others read the events beside the service, in the group that the sandbox has for them', async () => {
+  const { eventsConnectionString } = sandbox.state.hub;
+  const reader = new EventHubConsumerClient('other', eventsConnectionString);
+  const body = await new Promise((resolve, reject) => {
+    const handlers = {
+      processEvents: async ([event]: readonly { body: unknown }[]) => (event ? resolve(event.body) : undefined),
+      processError: async (error: Error) => reject(error),
+    };
+    reader.subscribe(handlers, { startPosition: { offset: '-1' } });
+  });
+  await reader.close();
+  expect(body).toBeDefined();
 });
 
 describe('A device that registers itself with model.create', () => {

@@ -14,7 +14,7 @@ const page = startForAll(async () => {
   await writeFile(join(directory, 'index.html'), '<!doctype html>');
   await writeFile(join(directory, 'secret.txt'), 'secret');
   const { state, hub, connect } = sandbox;
-  return openPage({ state, journal: hub.journal, connect }, 0, directory);
+  return openPage({ state, journal: hub.journal, connect, told: [] }, 0, directory);
 });
 
 type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;

@@ -253,7 +253,7 @@ export const toDeviceFacts: readonly Fact[] = [
   },
   {
     id: 'c2d.feedback',
-    says: 'A message with `iothub-ack` has feedback: a list in JSON with `originalMessageId`, `deviceId`, `deviceGenerationId`, `statusCode`, `description` and `enqueuedTimeUtc`. It leaves with 64 records, or 15 s after the last.',
+    says: 'A message with `iothub-ack` has feedback: a list in JSON with `originalMessageId`, `deviceId`, `deviceGenerationId`, `statusCode`, `description` and `enqueuedTimeUtc`. The first leaves at once, a further one with 64 records, or 15 s after the one before.',
     sources: [pages.toDevices, client('`azure-iothub`, `service_receiver.js`')],
     check: {
       needs,

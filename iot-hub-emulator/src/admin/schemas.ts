@@ -139,6 +139,15 @@ export const entry = z
     system: z.record(z.string(), z.string()).optional().describe('Of messages: system properties, such as `messageId`'),
     properties: z.record(z.string(), z.unknown()).optional().describe('Of messages: application properties'),
     text: z.string().optional().describe('The body of a message, if it is UTF-8'),
+    messageId: z.string().optional().describe('Of what became of a message to a device'),
+    policy: z.string().optional().describe('Of the service or reader that did it'),
+    outcome: z.string().optional().describe('How a message left the queue'),
+    protocol: z.string().optional(),
+    reason: z.string().optional(),
+    methodName: z.string().optional(),
+    payload: z.string().optional().describe('Of a method: JSON'),
+    status: z.int().nullish().describe('Of a method or a call; null: nothing was answered'),
+    refused: z.unknown().optional().describe('Why the hub did not take a message, or did not call a method'),
   })
   .describe(
     Object.entries(kinds)

@@ -36,7 +36,7 @@ export interface FeedbackRules extends QueueRules {
   everyMs: number;
 }
 
-/** What IoT Hub has: a message 15 seconds after the last, or with 64 records; its queue is like that of a device. */
+/** What IoT Hub has: a message 15 seconds after the one before, or with 64 records; the first at once; its queue is like that of a device. */
 export const feedbackRules: FeedbackRules = {
   batch: 64,
   everyMs: 15_000,

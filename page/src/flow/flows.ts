@@ -66,7 +66,15 @@ export function createFlows(): Flows {
     const isInvocation = starts.has(kind) && kind !== 'd2c' && correlationId !== undefined;
     const what = kind === 'd2c' ? 'message' : isInvocation ? 'invocation' : 'event';
     const flow: Flow = {
-      ...{ id: position, what, device: deviceId, name: nameOf(entry), correlationId, at: timeOf(entry), entries: [] },
+      ...{
+        id: position,
+        what,
+        device: deviceId,
+        name: isInvocation ? 'invocation' : nameOf(entry),
+        correlationId,
+        at: timeOf(entry),
+        entries: [],
+      },
       ...{ outcome: { is: 'none', text: '' }, tookMs: undefined, isStruck: false },
     };
     flows.push(flow);

@@ -1,3 +1,4 @@
+import { Words } from '../kit/Words.tsx';
 import type { Field } from './fields.ts';
 
 interface FieldInputProps {
@@ -51,7 +52,7 @@ export function FieldInput({ field, of, value, change }: FieldInputProps) {
       )}
       {about && (
         <p id={about} class="quiet">
-          {description}
+          <Words of={description} />
         </p>
       )}
     </div>

@@ -3,6 +3,7 @@ import { FieldInput } from '../form/FieldInput.tsx';
 import { type Field, fieldsOf, rawOf } from '../form/fields.ts';
 import { usePolled } from '../kit/ask.ts';
 import { useSession } from '../kit/session.ts';
+import { Words } from '../kit/Words.tsx';
 import { objectOf } from '../text/rawJson.ts';
 import type { FaultKind, Faults, Place } from './faults.ts';
 
@@ -45,11 +46,16 @@ const forSeconds: Field = {
   description: 'how long it is on; until it is turned off when empty',
 };
 
+/** The kind of a fault of a backend is what it says: `status`, `delayMs`. */
+const isOf = (kind: string, fault: Readonly<Record<string, unknown>>): boolean =>
+  fault['kind'] === kind || kind.split(',').every((member) => member in fault);
+
 function FaultForm({ place, kind: { kind, happens, what, schema }, faults }: FaultFormProps) {
   const key = `fault-${place}-${kind}`;
   const [written, setWritten] = useSession<Written>(key, {});
   const [said, setSaid] = useState('');
   const fields = fieldsOf(schema);
+  const isOn = faults.active.some((one) => one.place === place && isOf(kind, one.fault));
   const givenFor = ({ name, constant, isNeeded, options }: (typeof fields)[number]) =>
     constant ?? written[name] ?? (isNeeded ? (options?.[0] ?? '') : '');
 
@@ -67,7 +73,8 @@ function FaultForm({ place, kind: { kind, happens, what, schema }, faults }: Fau
   return (
     <details class="fault">
       <summary>
-        <strong>{kind}</strong> {what}
+        {isOn && <strong class="struck">⚡ on </strong>}
+        <strong>{kind}</strong> <Words of={what} />
       </summary>
       <form onSubmit={turnOn}>
         <div class="fields">

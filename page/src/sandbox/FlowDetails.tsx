@@ -7,26 +7,35 @@ import { Copies } from '../kit/Copyable.tsx';
 import { changeQuery } from '../kit/route.ts';
 import type { About } from './about.ts';
 import { Sequence } from './Sequence.tsx';
+import type { Told } from './told.ts';
 
 interface FlowDetailsProps {
   readonly flow: Flow;
   /** The connections of its device. */
   readonly connections: readonly Entry[];
   readonly about: About;
+  /** What the demonstration says about it. */
+  readonly told: Told | undefined;
   /** Position of the entry whose body is shown; empty: of the first. */
   readonly step: string;
 }
 
 /** One flow: its picture, and what was said in one of its steps. */
-export function FlowDetails({ flow, connections, about, step }: FlowDetailsProps) {
+export function FlowDetails({ flow, connections, about, told, step }: FlowDetailsProps) {
   const steps = stepsOf(flow, connections);
   const chosen = steps.find(({ entry }) => String(entry?.position) === step)?.entry ?? flow.entries[0];
   const pageUrl = location.href.replace(/\/?(#.*)?$/, '');
   return (
     <>
       <h2>
-        {flow.name} <span class="quiet">{flow.device}</span>
+        {told?.method === undefined ? flow.name : `method ${told.method}`} <span class="quiet">{flow.device}</span>
       </h2>
+      {told && (
+        <p class={told.problems.length === 0 ? 'story' : 'story is-failed'}>
+          {told.title}
+          {told.problems.map((problem) => `; ${problem}`)}
+        </p>
+      )}
       <p class="facts">
         {flow.correlationId !== undefined && (
           <>

@@ -5,6 +5,7 @@ import { ask, usePolled } from '../kit/ask.ts';
 import { Body } from '../kit/Body.tsx';
 import { linkTo } from '../kit/route.ts';
 import { useSession } from '../kit/session.ts';
+import { Words } from '../kit/Words.tsx';
 import { objectOf } from '../text/rawJson.ts';
 import type { About } from './about.ts';
 import { keyOf, methodsOf, type ObjectModel, schemaOfInputs, type TypeDefinition } from './world.ts';
@@ -14,6 +15,7 @@ interface Draft {
   readonly method: string;
   readonly caller: string;
   readonly timeout: string;
+  /** What was written; until then, the example. */
   readonly inputs: Readonly<Record<string, string>>;
 }
 
@@ -30,6 +32,10 @@ const timeoutField: Field = {
   description: 'seconds that the device may take, 5 to 300',
 };
 
+/** Inputs as they are written into the fields. */
+const exampleOf = (inputs: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, String(value)]));
+
 /** Invokes a remote method as an application, by a form made from the type of the object. */
 export function InvokeView({ about: { methods } }: { readonly about: About }) {
   const objects = usePolled<{ data: readonly ObjectModel[] }>('backends/world/objects', 5_000).value?.data ?? [];
@@ -45,7 +51,9 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
     invocable.find(({ path }) => path === 'edge-1/press') ??
     invocable[0];
   const all = object ? methodsOf(object.type, types) : {};
-  const method = draft.method in all ? draft.method : (Object.keys(all)[0] ?? '');
+  const withInputs = Object.keys(all).find((name) => Object.keys(methods?.examples[name] ?? {}).length > 0);
+  const method = draft.method in all ? draft.method : (withInputs ?? Object.keys(all)[0] ?? '');
+  const inputs = { ...exampleOf(methods?.examples[method]), ...draft.inputs };
   const fields = fieldsOf(schemaOfInputs(all[method] ?? {}));
   if (!methods) return <p>This sandbox runs without remote methods.</p>;
 
@@ -55,7 +63,7 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
     setSaid('the method is invoked …');
     setAnswered(undefined);
     const given = fields.flatMap((field) => {
-      const written = draft.inputs[field.name] ?? '';
+      const written = inputs[field.name] ?? '';
       return written === '' ? [] : [[field.name, rawOf(field, written)] as const];
     });
     try {
@@ -103,7 +111,9 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
               <option key={name}>{name}</option>
             ))}
           </select>
-          <p class="quiet">{all[method]?.description}</p>
+          <p class="quiet">
+            <Words of={all[method]?.description} />
+          </p>
         </div>
         <div class="fields">
           {fields.map((field) => (
@@ -111,8 +121,8 @@ export function InvokeView({ about: { methods } }: { readonly about: About }) {
               key={`${method}-${field.name}`}
               of="input"
               field={field}
-              value={draft.inputs[field.name] ?? ''}
-              change={(value) => setDraft({ ...draft, inputs: { ...draft.inputs, [field.name]: value } })}
+              value={inputs[field.name] ?? ''}
+              change={(value) => setDraft({ ...draft, inputs: { ...inputs, [field.name]: value } })}
             />
           ))}
         </div>

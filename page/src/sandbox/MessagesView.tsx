@@ -5,11 +5,13 @@ import { changeQuery } from '../kit/route.ts';
 import type { About } from './about.ts';
 import { FlowDetails } from './FlowDetails.tsx';
 import type { Live } from './live.ts';
+import type { Told } from './told.ts';
 
 interface MessagesViewProps {
   readonly live: Live;
   readonly query: URLSearchParams;
   readonly about: About;
+  readonly told: ReadonlyMap<number, Told>;
 }
 
 const states = ['waiting', 'ok', 'failed', 'none', 'struck'] as const;
@@ -21,8 +23,8 @@ const stateNames: Readonly<Record<(typeof states)[number], string>> = {
   struck: 'struck by a fault',
 };
 
-/** Every message as it comes, the newest first; one of them opened. */
-export function MessagesView({ live, query, about }: MessagesViewProps) {
+/** Every message as it comes, the newest first; one of them opened: until one is chosen, the first that succeeded. */
+export function MessagesView({ live, query, about, told }: MessagesViewProps) {
   const filter = query.get('filter') ?? '';
   const state = query.get('is') ?? '';
   const hasEvents = query.get('events') === '1';
@@ -30,7 +32,9 @@ export function MessagesView({ live, query, about }: MessagesViewProps) {
   const open = query.get('open') ?? undefined;
   const all = live.flows.list();
   const rows = all.filter(selection({ filter, state, hasEvents, pausedAt })).toReversed();
-  const opened = open === undefined ? undefined : all.find(({ id }) => String(id) === open);
+  const opened = all.find(({ id, what, outcome }) =>
+    open === undefined ? what === 'message' && outcome.is === 'ok' : String(id) === open,
+  );
   const newer = pausedAt === null ? 0 : all.filter(({ id }) => id > Number(pausedAt)).length;
 
   return (
@@ -85,9 +89,9 @@ export function MessagesView({ live, query, about }: MessagesViewProps) {
           label="Messages, the newest first"
           rows={rows}
           idOf={({ id }) => String(id)}
-          chosen={open}
+          chosen={opened && String(opened.id)}
           choose={(id) => changeQuery({ open: id })}
-          render={(flow) => <FlowRow flow={flow} />}
+          render={(flow) => <FlowRow flow={flow} told={told.get(flow.id)} />}
         />
       </section>
       <section class="details" aria-label="The opened message">
@@ -97,12 +101,13 @@ export function MessagesView({ live, query, about }: MessagesViewProps) {
             flow={opened}
             connections={live.flows.connections(opened.device)}
             about={about}
+            told={told.get(opened.id)}
             step={query.get('step') ?? ''}
           />
         ) : (
           <p class="quiet">
             {open === undefined
-              ? 'Choose a message to see its way through hub, service and backends.'
+              ? 'A message that succeeds is opened here, with its way through hub, service and backends.'
               : 'This message is not there (any more).'}
           </p>
         )}
@@ -132,7 +137,22 @@ function selection({ filter, state, hasEvents, pausedAt }: Selection): (flow: Fl
 
 const marks: Readonly<Record<Flow['outcome']['is'], string>> = { waiting: '…', ok: '✓', failed: '✗', none: '·' };
 
-function FlowRow({ flow: { at, device, name, outcome, tookMs, isStruck, what } }: { readonly flow: Flow }) {
+/** The result of a flow. What an application got without a device is not in the journal: the demonstration tells it. */
+function resultOf({ outcome }: Flow, told: Told | undefined): Flow['outcome'] {
+  if (outcome.text !== '' || told?.status === undefined) return outcome;
+  return { is: told.status < 300 ? 'ok' : 'failed', text: `status ${told.status}` };
+}
+
+interface FlowRowProps {
+  readonly flow: Flow;
+  readonly told: Told | undefined;
+}
+
+function FlowRow({ flow, told }: FlowRowProps) {
+  const { at, device, tookMs, isStruck, what } = flow;
+  const name = told?.method === undefined ? flow.name : `method ${told.method}`;
+  const outcome = resultOf(flow, told);
+  const isExpected = outcome.is === 'failed' && told?.problems.length === 0;
   return (
     <>
       <span class="quiet">{new Date(at).toISOString().slice(11, 23)}</span>
@@ -141,7 +161,7 @@ function FlowRow({ flow: { at, device, name, outcome, tookMs, isStruck, what } }
         {name}
       </span>
       <span class={`is-${outcome.is}`}>
-        {marks[outcome.is]} {outcome.text}
+        {marks[outcome.is]} {isExpected ? `expected ${outcome.text.replace('status ', '')}` : outcome.text}
         {isStruck && (
           <span class="struck" title="a fault struck it">
             {' '}

@@ -11,6 +11,7 @@ import { useLive } from './live.ts';
 import { MessagesView } from './MessagesView.tsx';
 import { ObjectsView } from './ObjectsView.tsx';
 import { SendView } from './SendView.tsx';
+import { useTold } from './told.ts';
 
 const views = {
   messages: 'Messages',
@@ -27,6 +28,7 @@ export function SandboxHome() {
   const live = useLive();
   const { value: about, error } = usePolled<About>('sandbox', 60_000);
   const faults = useFaults();
+  const told = useTold();
   const current = view in views ? (view as keyof typeof views) : 'messages';
 
   function content(): ComponentChildren {
@@ -34,7 +36,7 @@ export function SandboxHome() {
       return <p role="status">{error ? `The sandbox cannot be asked: ${error.message}` : 'The sandbox is asked …'}</p>;
     switch (current) {
       case 'messages':
-        return <MessagesView live={live} query={query} about={about} />;
+        return <MessagesView live={live} query={query} about={about} told={told} />;
       case 'send':
         return <SendView about={about} query={query} />;
       case 'invoke':

@@ -4,8 +4,10 @@ import { type Field, fieldsOf, rawOf, writtenOf } from '../form/fields.ts';
 import { ask, usePolled } from '../kit/ask.ts';
 import { changeQuery, linkTo } from '../kit/route.ts';
 import { useSession } from '../kit/session.ts';
+import { Words } from '../kit/Words.tsx';
 import { indented, members, objectOf } from '../text/rawJson.ts';
 import type { About, MessageForm } from './about.ts';
+import type { ObjectModel } from './world.ts';
 
 interface Draft {
   readonly device: string;
@@ -20,6 +22,7 @@ const left = new Set(['content-encoding']);
 export function SendView({ about, query }: { readonly about: About; readonly query: URLSearchParams }) {
   const name = query.get('message') ?? about.messages[0]?.name ?? '';
   const form = about.messages.find((one) => one.name === name);
+  const objects = usePolled<{ data: readonly ObjectModel[] }>('backends/world/objects', 2_000).value?.data;
   return (
     <section class="narrow" aria-labelledby="send">
       <h2 id="send">Send a message as a device</h2>
@@ -30,16 +33,38 @@ export function SendView({ about, query }: { readonly about: About; readonly que
             <option key={one.name}>{one.name}</option>
           ))}
         </select>
-        <p class="quiet">{form?.summary}</p>
+        <p class="quiet">
+          <Words of={form?.summary} />
+        </p>
       </div>
-      {form && <MessageSender key={name} form={form} />}
+      {form && objects && <MessageSender key={name} form={form} objects={objects} />}
     </section>
   );
 }
 
-function MessageSender({ form }: { readonly form: MessageForm }) {
+interface MessageSenderProps {
+  readonly form: MessageForm;
+  readonly objects: readonly ObjectModel[];
+}
+
+/** The body of an example, with the version that its object model has now: it would be refused with another. */
+function bodyOf({ body, properties }: MessageForm['example'], objects: readonly ObjectModel[]): string {
+  const { version } = objects.find(({ objectId }) => objectId === properties['objectId']) ?? {};
+  if (version === undefined) return body;
+  const parts = members(body) ?? [];
+  if (!parts.some(([name]) => name === 'version')) return body;
+  return objectOf(parts.map(([name, raw]) => [name, name === 'version' ? String(version) : raw]));
+}
+
+/** The serial number of an example is that of its device: another one that sends it could not have the object. */
+const withOwnSerial = (body: string, device: string): string =>
+  body.replace(/"serial": "[^"]*/g, (serial) => `${serial}-${JSON.stringify(device).slice(1, -1)}`);
+
+function MessageSender({ form, objects }: MessageSenderProps) {
   const { name, headers, payload, example } = form;
-  const initial: Draft = { device: example.device, properties: example.properties, body: example.body };
+  const body = bodyOf(example, objects);
+  const bodyFor = (device: string) => (device === example.device ? body : withOwnSerial(body, device));
+  const initial: Draft = { device: example.device, properties: example.properties, body };
   const [draft, setDraft] = useSession<Draft>(`send-${name}`, initial);
   const [asText, setAsText] = useSession(`send-as-text-${name}`, false);
   const [said, setSaid] = useState('');
@@ -74,7 +99,10 @@ function MessageSender({ form }: { readonly form: MessageForm }) {
           required
           autocomplete="off"
           value={draft.device}
-          onInput={(event) => setDraft({ ...draft, device: event.currentTarget.value })}
+          onInput={({ currentTarget: { value: device } }) => {
+            const isExample = draft.body === bodyFor(draft.device);
+            setDraft({ ...draft, device, ...(isExample && { body: bodyFor(device) }) });
+          }}
         />
         <datalist id="devices">
           {known.map(({ deviceId }) => (

@@ -38,7 +38,7 @@ export function Sequence({ steps, chosen, choose, names }: SequenceProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
     <section class="sequence" aria-label="The way of the message" tabIndex={0}>
-      <div class="picture" style={{ minWidth: `${5 + 6.5 * lanes.length}rem` }}>
+      <div class="picture" style={{ '--lanes': lanes.length }}>
         <div class="lanes" style={columns} aria-hidden="true">
           <span />
           {lanes.map((lane) => (

@@ -7,7 +7,12 @@ export interface About {
   readonly backends: Readonly<Record<string, string>>;
   readonly service: { readonly adminUrl: string; readonly logFile: string };
   /** Null: this sandbox has no remote methods. */
-  readonly methods: { readonly url: string; readonly callers: readonly string[] } | null;
+  readonly methods: {
+    readonly url: string;
+    readonly callers: readonly string[];
+    /** Inputs with which the modules of the sandbox answer, by method. */
+    readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  } | null;
   readonly messages: readonly MessageForm[];
 }
 

@@ -1,27 +1,22 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
+import { codesIn, readPage, tableOf } from '../../docs/markdown.ts';
 import { descendants, running } from '../../support/processes.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { run } from './run.ts';
 
 const sandbox = sandboxForAll({ service: false });
 const folder = folderForAll('commands');
-const rowsOfState = (readFileSync('docs/sandbox.md', 'utf8').split('| key of `state.json`')[1] ?? '')
-  .split('\n\n', 1)[0]
-  ?.split('\n') as string[];
-/** Those of the first column. */
-const documentedKeys = () =>
-  rowsOfState.slice(2).flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, key]) => key));
 
 describe('npm run sandbox', () => {
   it('refuses to start when another sandbox runs in the same folder', async () => {
@@ -34,7 +29,7 @@ describe('npm run sandbox', () => {
   it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
     const directory = join(folder, 'json');
     const httpsPort = String(await freePort());
-    const options = ['--directory', directory, '--exit', '--json', '--https-port', httpsPort];
+    const options = ['--directory', directory, '--exit', '--json', '--verbose', '--https-port', httpsPort];
     const { code, stdout, stderr } = await run('sandbox/main.ts', options);
     expect(stderr).toContain('A pump registers itself');
     expect(stderr).toContain('An application stops a motor');
@@ -43,17 +38,46 @@ describe('npm run sandbox', () => {
     expect(code, stderr).toBe(0);
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
+    const members = tableOf(readPage('sandbox.md'), 'member').flatMap(({ member = '' }) => codesIn(member));
+    const memberOf = (member: string) =>
+      (member.match(/[\w-]+/g) ?? []).reduce<unknown>((at, name) => Object(at)[name], state);
+    expect(members.filter((member) => memberOf(member) === undefined)).toEqual([]);
     const methods = state.methods as MethodsState;
     expect(methods.environment['HUB_SERVICE_CONNECTION_STRING']).toContain(`HostName=localhost:${httpsPort};`);
-    expect(documentedKeys().toSorted()).toEqual(Object.keys({ ...state, page: '' }).toSorted());
-    const [ofHub = ''] = rowsOfState.filter((row) => row.startsWith('| `hub`'));
-    for (const key of Object.keys(state.hub)) expect(ofHub).toContain(`\`${key}\``);
     for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
     const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
     const { hub, backends, service } = state;
     for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage])
       await expect(fetch(url)).rejects.toThrow();
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
+  });
+  it('says in at most 40 lines what a newcomer needs: the page, and commands to try', async () => {
+    const { shown, stop } = start(['--directory', join(folder, 'brief')]);
+    await expect.poll(shown, { timeout: 200_000 }).toContain('Ctrl-C');
+    expect(shown()).toContain('examples went as expected');
+    for (const next of ['The page', 'npm run device -- --id my-pump model.create', 'npm run invoke -- edge-1/press'])
+      expect(shown()).toContain(next);
+    expect(shown().split('\n').length).toBeLessThanOrEqual(40);
+    expect((await stop('SIGINT')).code).toBe(0);
+  });
+  it('goes on after a demonstration that is not as expected, and says what differs', async () => {
+    const directory = join(folder, 'differs');
+    const port = await freePort();
+    const options = ['--directory', directory, '--no-service', '--no-methods', '--service-port', String(port)];
+    const { shown, stop } = start(options);
+    await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
+    const { hub } = (await readState(directory)) as SandboxState;
+    const reply = { method: 'POST', body: JSON.stringify({ body: '{}' }) };
+    for (const url of Array(2).fill(`${hub.adminUrl}/devices/pump-1/messages`))
+      expect((await fetch(url, reply)).status).toBe(201);
+    // Looks like a service that is ready, and answers no message.
+    const ready = createServer((_, response) => void response.end());
+    await once(ready.listen(port, '127.0.0.1'), 'listening');
+    onTestFinished(() => void ready.close());
+    await expect.poll(shown, { timeout: 200_000 }).toContain('Ctrl-C');
+    const { code, stderr } = await stop('SIGINT');
+    expect(stderr).toContain('“A pump registers itself” failed:\n  - reply 1 was not sent by the service');
+    expect(code).toBe(0);
   });
   it('fails with --no-service --exit, and reports that there was no answer', async () => {
     const options = ['--directory', join(folder, 'none'), '--no-service', '--no-methods', '--exit'];
@@ -133,7 +157,11 @@ describe('npm run sandbox', () => {
 function start(args: string[]) {
   const child = spawn(process.execPath, ['scripts/run.js', 'sandbox/main.ts', ...args], {
     cwd: projectDirectory,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    written += more;
   });
   const stderr = text(child.stderr);
   const ended = once(child, 'exit').then(async ([code]) => ({ code, stderr: await stderr }));
@@ -141,7 +169,7 @@ function start(args: string[]) {
     child.kill(signal);
     return ended;
   };
-  return { pid: child.pid, ended, stop };
+  return { pid: child.pid, shown: () => written, ended, stop };
 }
 
 /** A program of one's own reads beside the service. */
