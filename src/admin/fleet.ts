@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import type { AdminRoute } from './adminServer.ts';
 import { askAdmin } from './commands.ts';
 
 /** What an instance says of itself; `error`: why it does not. */
@@ -93,9 +92,9 @@ async function lookAt(address: string, token: string): Promise<{ member: FleetMe
 }
 
 /** `GET /fleet`, with the token of who asks. */
-export const fleetRoute = (addresses: string): AdminRoute => ({
+export const fleetRoute = (addresses: string) => ({
   about: 'all instances that ADMIN_INSTANCES names: what each reads, how far it is behind, and what is wrong',
-  get: (_, authorization = '') => lookAtFleet(addresses, authorization.replace(/^Bearer /, '')),
+  get: (_: URLSearchParams, authorization = '') => lookAtFleet(addresses, authorization.replace(/^Bearer /, '')),
 });
 
 /** One line for each instance, and one for what nobody reads. */

@@ -99,9 +99,9 @@ it('the exposition names the source of the metrics', async () => {
 });
 
 it('the event loop delay excludes the interval of the measurement', async () => {
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 250));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // holds up the event loop
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 250));
   const samples = parseMetrics(await text());
   const delay = (which: string) => sampleOf(samples, `nodejs_eventloop_delay_${which}`) ?? Number.NaN;
   expect(delay('max')).toBeGreaterThan(0.15);

@@ -420,7 +420,9 @@ describe('the pages that list the settings', () => {
   it('include docs/settings.md with each setting once, up to date: run `npm run docs`', () => {
     const page = readFileSync('docs/settings.md', 'utf8');
     expect(settingsPage()).toBe(page);
-    const listed = [...page.matchAll(/(?:^\||secret, or) `(\w+)` \|/gm)].map(([, name]) => name);
+    const listed = [...page.matchAll(/^\| `(\w+)` \|.*?(\| secret \|.*)?$/gm)].flatMap(([, name, secret]) =>
+      secret ? [name, `${name}_FILE`] : [name],
+    );
     expect(listed.toSorted()).toEqual(names.toSorted());
   });
 

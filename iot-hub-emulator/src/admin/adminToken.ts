@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../identity/secretFile.ts';
 
-/** The token of an admin port that other machines can reach. It is made at the first start and kept in `directory`/admin-token (0600). */
+/** The token of an admin port that other machines can reach (H31). It is made at the first start and kept in `directory`/admin-token (0600). */
 export async function ensureAdminToken(directory: string): Promise<string> {
   const file = join(directory, 'admin-token');
   const stored = (await readIfThere(file))?.trim();

@@ -158,6 +158,7 @@ const common: Readonly<Record<string, readonly Row[]>> = {
   HTTP_PORT: [invalid('70000', /must be a port/)],
   ADMIN_HOST: [invalid('0.0.0.0', /needs ADMIN_TOKEN/)],
   ADMIN_PORT: [invalid('-1', /must be a port/)],
+  ADMIN_INSTANCES: [invalid('one', /must be host:port/)],
   ADMIN_TOKEN: [invalid('short', /at least 16/)],
   LOG_LEVEL: [invalid('loud', /LOG_LEVEL/)],
   LOG_PRETTY: [invalid('yes', /true or false/)],

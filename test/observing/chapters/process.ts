@@ -17,12 +17,12 @@ export const processNumbers: Chapter = {
     observeProcess(meter, () => 777_001);
   },
   points: {
-    'nodejs.eventloop.delay.min': { '': 0.7 },
-    'nodejs.eventloop.delay.max': { '': 0.71 },
-    'nodejs.eventloop.delay.mean': { '': 0.704 },
+    'nodejs.eventloop.delay.min': { '': 0.62 },
+    'nodejs.eventloop.delay.max': { '': 0.63 },
+    'nodejs.eventloop.delay.mean': { '': 0.624 },
     'nodejs.eventloop.delay.stddev': { '': 0.706 },
-    'nodejs.eventloop.delay.p50': { '': 0.705 },
-    'nodejs.eventloop.delay.p99': { '': 0.7099 },
+    'nodejs.eventloop.delay.p50': { '': 0.625 },
+    'nodejs.eventloop.delay.p99': { '': 0.6299 },
     'nodejs.eventloop.utilization': { '': 0.42 },
     'device_messaging.log.lines.dropped': { '': 777_001 },
     'process.cpu.time': { 'cpu.mode=user': 3.1, 'cpu.mode=system': 3.2 },
