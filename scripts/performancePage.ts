@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { costTable, sizingTable } from '../test/bench/absoluteTables.ts';
-import { type Measured, tableOf } from '../test/bench/figures.ts';
+import type { Measured } from '../test/bench/figures.ts';
 import { memoryTables } from './memoryTable.ts';
 import { withTexts } from './writtenPart.ts';
 
@@ -10,14 +10,8 @@ const run = <Of>(name: string): readonly Of[] =>
 
 const now: readonly Measured[] = run('now');
 
-/** Rows with a goal; `docs/measurements` has the others. */
-const withGoals = ({ workload, rows }: Measured) => ({
-  workload,
-  rows: rows.filter(({ goal }) => goal !== undefined),
-});
-
 export const withTables = (page: string): string =>
   withTexts(page, {
-    ...{ cost: costTable(now), ratios: tableOf(now.map(withGoals)), 'one instance': sizingTable(now) },
+    ...{ cost: costTable(now), 'one instance': sizingTable(now) },
     memory: memoryTables,
   });
