@@ -43,21 +43,20 @@ ${chapters.join('\n\n')}
 /** The page about what the service makes of it. */
 export function hubReliancesPage(): string {
   const relied = facts
-    .filter(({ id }) => reliances[id]?.rules.length || (id in ways && expected[id as Way]?.says !== 'no difference'))
+    .filter(({ id }) => id in ways && expected[id as Way]?.says !== 'no difference')
     .map(({ id }) => {
       const { rules = [] } = reliances[id] ?? {};
       const { works = true, says = '', events = [] } = expected[id as Way] ?? {};
       const logged = events.length === 0 ? '' : ` (${events.map((event) => `\`${event}\``).join(', ')})`;
-      const service = id in ways ? `${works ? 'works' : 'fails'}: ${says}${logged}` : '';
-      return row(`\`${id}\``, rules.join(', '), service);
+      return row(`\`${id}\``, rules.join(', '), `${works ? 'works' : 'fails'}: ${says}${logged}`);
     });
   return `# What the service relies on at the hub
 
 <!-- Written by \`npm run docs\` from \`scripts/hubFacts/\`. -->
 
-[What is believed of IoT Hub](../../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. These rules rely on it (\`scripts/hubFacts/reliances.ts\` names the files, [D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
+[What is believed of IoT Hub](../../iot-hub-emulator/docs/facts.md) has what each fact says, and its contrary. These rules rely on it (\`scripts/hubFacts/reliances.ts\` names them all, with the files, [D427](decisions.md#d427--what-relies-on-a-fact-about-the-hub)),
 and what the service does at a hub that has the contrary ([D428](decisions.md#d428--the-service-at-a-hub-that-is-otherwise)). \`npm run hub-facts -- --service\` runs its
-messages at each of them, and for methods the invocations of the demonstration. A fact is not here when no rule relies on it and its contrary makes no difference.
+messages at each of them, and for methods the invocations of the demonstration. A fact is here when its contrary makes a difference.
 
 ${row('fact', 'rules', 'at a hub with the contrary the service')}
 |---|---|---|
