@@ -79,6 +79,7 @@ const resource = (name: string, spec: object): string =>
 
 export const ruleFiles: Readonly<Record<string, string>> = {
   'deploy/monitoring/alerts.yaml': comment + written({ groups: [runbooks, ...groups] }),
+  'deploy/helm/alerts.yaml': written({ groups }),
   // The first resource is of its own, so that an overlay can replace it.
   'deploy/kubernetes/monitoring/prometheus-rule.yaml': `${comment}${resource(runbooks.name, { groups: [runbooks] })}---\n${resource('device-messaging', { groups })}`,
 };
