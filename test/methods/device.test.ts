@@ -101,7 +101,14 @@ describe('a response of the device', () => {
     const largest = { status: 0, output: { text: '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3) } };
     expect((await answered(200, largest)).json).toEqual(largest);
     const larger = { status: 0, output: { text: 'x'.repeat(room + 1) } };
-    await expectFailure(setup, await answered(200, larger), 502, 'bad_reply', /malformed; the method may have run/, 'unknown');
+    await expectFailure(
+      setup,
+      await answered(200, larger),
+      502,
+      'bad_reply',
+      /malformed; the method may have run/,
+      'unknown',
+    );
   });
 
   it('of a megabyte ends the connection of the device to the hub', async () => {
