@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +8,7 @@ import { runKit } from '../../backend-kit/run.ts';
 import { startAdapter } from '../../sandbox/adapter/adapter.ts';
 import { type Database, openDatabase } from '../../sandbox/adapter/database.ts';
 import { connect } from '../../sandbox/adapter/sqlIdentities.ts';
+import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { notHolding } from './faulty.ts';
 
 const unclaimed = '3f0c2f3c-0000-4000-8000-000000000001';

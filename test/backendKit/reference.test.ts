@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,6 +9,7 @@ import { jsonReport, junitReport, resultText } from '../../backend-kit/report.ts
 import { rules } from '../../backend-kit/rules/index.ts';
 import { runKit } from '../../backend-kit/run.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
+import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { givenBy, notHolding, runWith } from './faulty.ts';
 
 async function withReference<T>(run: (given: Awaited<ReturnType<typeof givenBy>>) => Promise<T>): Promise<T> {

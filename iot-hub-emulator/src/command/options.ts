@@ -73,7 +73,7 @@ Usage: ${called} COMMAND [options]
   --host A           IP address to listen on, 0.0.0.0 or :: for all; by default
                      this machine only
   --admin-host A     the same for the admin port, which then asks for a token
-  --development      the hub that everybody knows: its name, keys and two devices
+  --development      the hub that everybody knows: name, keys and two devices
                      are published, so it KEEPS NOBODY OUT
   --end-with-stdin   end when standard input ends, as it does with the program
                      that started the hub
