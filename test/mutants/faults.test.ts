@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
 import { type Fault, faults, faultsIn, withFault } from './faults.ts';
 
 // To try the faults takes minutes; whether they can be put in is known at once.
 
-it.each(faults)('the fault can be put in: $file, $fault', (fault) => {
+it.each(faults)('the fault can be put in, and is code: $file, $fault', (fault) => {
   const text = readFileSync(fault.file, 'utf8');
-  expect(withFault(text, fault)).not.toBe(text);
+  const faulty = withFault(text, fault);
+  expect(faulty).not.toBe(text);
+  expect(() => parseAst(faulty, { lang: 'ts' })).not.toThrow();
 });
 it('the names of the faults of a file are unique', () => {
   const names = faults.map(({ fault, file }) => `${file}: ${fault}`);
