@@ -149,7 +149,7 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   const tr = on('type-registry');
   const pm = on('principal-manager');
 
-  /** Makes it once, whoever asks. */
+  /** Makes it once, however many ask. */
   function once<T>(make: () => Promise<T>): () => Promise<T> {
     let made: Promise<T> | undefined;
     return () => {

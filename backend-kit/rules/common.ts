@@ -49,7 +49,7 @@ export function commonRules(prefix: keyof typeof calls): Rule[] {
     if (prefix === 'tr') return write[1];
     return `/devices/${isReadable ? (await kit.expendable()).id : await kit.owner()}`;
   }
-  const isOpen = 'Whoever reaches the backend reads and writes everything.';
+  const isOpen = 'All who reach the backend read and write everything.';
 
   return [
     must(

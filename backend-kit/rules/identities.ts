@@ -113,7 +113,7 @@ export const identityRules: Rule[] = [
   should(
     'pm.update.key',
     '`publicKey` is never returned.',
-    'Keys are read by whoever resolves the identity.',
+    'Keys are read by all that resolve the identity.',
   )(async (kit) => {
     const answer = await kit.pm('PUT', `/devices/${(await kit.expendable()).id}`, {
       body: { publicKey: `${kit.run}-key` },

@@ -130,7 +130,7 @@ export const rightRules: Rule[] = [
   must(
     'im.caller.invoke',
     'A token that may read and not invoke: 200, and 403 with `x-svc-operation: invoke`.',
-    'Whoever may read may invoke.',
+    'All who may read may invoke.',
   )(async (kit) => {
     const token = kit.option('reader-token');
     const { at: place } = await kit.made();

@@ -13,7 +13,7 @@ import type { Network } from './network.ts';
 
 const execute = promisify(execFile);
 
-/** Whoever is neither root nor the image's user. */
+/** Neither root nor the image's user. */
 const stranger = { uid: 65_534, gid: 65_534 };
 
 /** A hub that everybody knows, with what a volume keeps. */

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { isIPv6 } from 'node:net';
+import { printable } from '@device-messaging/telemetry/text.ts';
 import { z } from 'zod';
 import { askAdmin } from './commands.ts';
 
@@ -21,7 +21,6 @@ export interface Fleet {
 }
 
 const answerWithinMs = 5_000;
-const mostMembers = 64;
 
 const program = z.object({
   ...{ program: z.string().optional(), instance: z.string().optional(), version: z.string().optional() },
@@ -38,16 +37,10 @@ const partitions = z.object({
  * Asks the admin ports of all instances at the same time.
  * @param addresses `host:port`, separated by commas; a name with several addresses stands for each of them, as that of a headless service does
  * @param token of who asks: what an instance tells is for it to decide
- * @throws Error when a name has no address
  */
 export async function lookAtFleet(addresses: string, token: string): Promise<Fleet> {
   const found = await Promise.all(addresses.split(',').map((one) => addressesOf(one.trim())));
-  const looked = await Promise.all(
-    found
-      .flat()
-      .slice(0, mostMembers)
-      .map((address) => lookAt(address, token)),
-  );
+  const looked = await Promise.all(found.flat().map((address) => lookAt(address, token)));
   const known = looked.flatMap(({ member, elsewhere }) => [...readBy(member), ...elsewhere]);
   const read = new Set(looked.flatMap(({ member }) => readBy(member)));
   return {
@@ -58,15 +51,15 @@ export async function lookAtFleet(addresses: string, token: string): Promise<Fle
 
 const readBy = ({ partitions = [] }: FleetMember): string[] => partitions.map(({ partition }) => partition);
 
+/** Of one family: with both, each instance would be there twice. A name without an address stays, to be told as one that does not answer. */
 async function addressesOf(address: string): Promise<string[]> {
   const { hostname, port } = new URL(`http://${address}`);
-  const name = hostname.replace(/^\[|\]$/g, '');
-  const all = await lookup(name, { all: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${name} has no address: ${error.code ?? error.message}`);
-  });
+  const found = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true }).catch(() => []);
+  const ofIPv4 = found.filter(({ family }) => family === 4);
+  const all = ofIPv4.length > 0 ? ofIPv4 : found;
   // A web server on this machine only is asked by the name that it expects.
-  if (all.length === 1) return [address];
-  return all.map((one) => `${isIPv6(one.address) ? `[${one.address}]` : one.address}:${port || 80}`);
+  if (all.length < 2) return [address];
+  return all.map((one) => `${one.family === 6 ? `[${one.address}]` : one.address}:${port || 80}`);
 }
 
 async function lookAt(address: string, token: string): Promise<{ member: FleetMember; elsewhere: readonly string[] }> {
@@ -107,7 +100,10 @@ export function readableFleet({ members, unread }: Fleet): string {
       ? [address, program, instance, version, reads, partitions.length > 0 ? `${behind} s` : '', troubles.join('; ')]
       : [address, '', '', '', '', '', error];
   });
-  const all = [['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'], ...rows];
+  const all = [
+    ['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'],
+    ...rows.map((row) => row.map(printable)),
+  ];
   const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) =>
     row

@@ -9,7 +9,7 @@ vi.mock('node:dns/promises', async (original) => {
   const { lookup } = await original<typeof import('node:dns/promises')>();
   return {
     lookup: async (name: string, options: { all: true }) =>
-      names.get(name)?.map((address) => ({ address, family: 4 })) ?? lookup(name, options),
+      names.get(name)?.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })) ?? lookup(name, options),
   };
 });
 
@@ -62,7 +62,7 @@ it('an instance that does not answer, or tells this one nothing, is shown with t
 
 it('a name with several addresses stands for each of them', async () => {
   const port = await instance('one', ['0']);
-  names.set('fleet.example', ['127.0.0.1', '127.0.0.1']);
+  names.set('fleet.example', ['::1', '127.0.0.1', '127.0.0.1']); // of both families, as a dual-stack cluster has them
   const { members } = await lookAtFleet(`fleet.example:${port}`, token);
   expect(members.map(({ address, instance }) => [address, instance])).toEqual([
     [`127.0.0.1:${port}`, 'one'],
@@ -70,8 +70,17 @@ it('a name with several addresses stands for each of them', async () => {
   ]);
 });
 
-it('a name without an address is named', () =>
-  expect(lookAtFleet('fleet.invalid:8082', token)).rejects.toThrow(/^fleet\.invalid has no address: /));
+it('a name without an address hides no other instance, and is shown with the reason', async () => {
+  const port = await instance('one', ['0']);
+  const { members } = await lookAtFleet(`fleet.invalid:8082,127.0.0.1:${port}`, token);
+  expect(members.map(({ address, error }) => [address, error])).toEqual([
+    [
+      'fleet.invalid:8082',
+      expect.stringMatching(/^the admin port at http:\/\/fleet\.invalid:8082 does not answer: .*(ENOTFOUND|EAI_AGAIN)/),
+    ],
+    [`127.0.0.1:${port}`, undefined],
+  ]);
+});
 
 it('the admin port shows the fleet to those whom its instances tell', async () => {
   const port = await instance('one', ['0']);
