@@ -3,7 +3,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { undecided } from './messagePages.ts';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
-import { chapters } from './specification.ts';
 
 const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
 object model and acknowledges that.
@@ -16,7 +15,6 @@ object model and acknowledges that.
   test/messages/NAME.test.ts   the table
   sandbox/stories/NAME.ts      the story, with a line in
                                sandbox/stories/index.ts
-  scripts/specification.ts     a chapter with one rule, which the table proves
 
 Nothing is overwritten. CONTRIBUTING.md says what comes next, under "Add a message".`;
 
@@ -32,8 +30,6 @@ class Refused extends Error {
   override name = 'Refused';
 }
 
-const skeletonsOf = (name: string) => skeletons(name, `S${chapters.length + 1}.1`);
-
 /** The name of an action that there is not yet. */
 function checkedName(names: readonly string[]): string {
   const [name = '', ...others] = names;
@@ -48,7 +44,7 @@ function checkedName(names: readonly string[]): string {
       `${JSON.stringify(name)} is no name of an action: it has two parts of letters, each beginning with a small one, like model.archive.`,
     );
   }
-  const [existing] = Object.keys(skeletonsOf(name)).filter(existsSync);
+  const [existing] = Object.keys(skeletons(name)).filter(existsSync);
   if (existing) throw new Refused(`${existing} exists already. Nothing has been written.`);
   return name;
 }
@@ -67,10 +63,8 @@ function main(): void {
     return;
   }
   const name = checkedName(positionals);
-  const specification = 'scripts/specification.ts';
   const files = {
-    ...skeletonsOf(name),
-    [specification]: readFileSync(specification, 'utf8').replace(/^\];$/m, `  ['${name}', 1],\n];`),
+    ...skeletons(name),
     'src/messages/index.ts': withEntry('src/messages/index.ts', /^ {2}device\w+,$|^\];$/m, name),
     'sandbox/stories/index.ts': withEntry('sandbox/stories/index.ts', /^\];$/m, name),
   };

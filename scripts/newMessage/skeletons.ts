@@ -2,13 +2,10 @@
 export const identifierOf = (name: string): string =>
   name.replace(/\.(.)/g, (_all, letter: string) => letter.toUpperCase());
 
-/**
- * Card, table and story of an action that reads an object model, by their files.
- * @param rule what the first row proves, of the specification's rules
- */
-export const skeletons = (name: string, rule: string): Readonly<Record<string, string>> => ({
+/** Card, table and story of an action that reads an object model, by their files. */
+export const skeletons = (name: string): Readonly<Record<string, string>> => ({
   [`src/messages/${name}.ts`]: card(name),
-  [`test/messages/${name}.test.ts`]: table(name, rule),
+  [`test/messages/${name}.test.ts`]: table(name),
   [`sandbox/stories/${name}.ts`]: story(name),
 });
 
@@ -32,7 +29,7 @@ export const ${identifierOf(name)} = action('${name}', {
 });
 `;
 
-const table = (name: string, rule: string) => `import { problem, pump, pumpId } from '../support/world.ts';
+const table = (name: string) => `import { problem, pump, pumpId } from '../support/world.ts';
 import { messageTable } from './table/messageTable.ts';
 
 const call = \`GET /objects/\${pumpId}/models/svc.device\`;
@@ -46,7 +43,7 @@ const sample = { properties, body, backend: [reads], ack, failed };
 
 messageTable('V2', '${name}', sample, {
   reading: [
-    { it: 'finds an object model that exists {${rule}}', properties, body, backend: [reads], ack },
+    { it: 'finds an object model that exists', properties, body, backend: [reads], ack },
     {
       it: 'refuses an object model that does not exist',
       properties,

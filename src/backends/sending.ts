@@ -13,7 +13,7 @@ import {
   pickSmall,
 } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { HttpMethod, Operation } from '../protocol/vocabulary.ts';
+import type { HttpMethod } from '../protocol/vocabulary.ts';
 import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
@@ -37,7 +37,7 @@ export interface Call {
 
 export interface CallRequest<T> {
   /** For `details` and logs: `replace object model`. */
-  readonly operation: Operation;
+  readonly operation: string;
   readonly method: HttpMethod;
   /** Path and query, encoded. */
   readonly path: string;

@@ -4,7 +4,6 @@ import {
   type BackendKey,
   backendNames,
   type HttpMethod,
-  type Operation,
   type StoreFault,
   type StoreKey,
   type StoreOperation,
@@ -15,7 +14,8 @@ import type { Meter } from './metrics.ts';
 import { beginStep, type Observation } from './observation.ts';
 
 interface HttpRequest {
-  readonly operation: Operation;
+  /** What is asked of the backend, in the words of `details`. */
+  readonly operation: string;
   readonly method: HttpMethod;
   readonly path: string;
   readonly body?: string;
@@ -55,7 +55,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       const [oldest] = underWay;
       return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
     },
-    measure(operation: Operation | 'probe', method: HttpMethod, end: RequestResult, ms: number): void {
+    measure(operation: string, method: HttpMethod, end: RequestResult, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },

@@ -18,7 +18,6 @@ import {
   failures,
   httpMethods,
   hubFailures,
-  operations,
   type Reason,
   storeFaults,
   storeOperations,
@@ -31,10 +30,10 @@ import { metricsWanted, type Program, resourceOf } from './traces.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);
 
-const operation = closed('device_messaging.operation', 'what is asked of it; a probe asks whether it is back', [
-  ...operations,
-  'probe',
-]);
+const operation = open(
+  'device_messaging.operation',
+  'what is asked of it, as in `details`: `read object model`; `probe` asks whether it is back',
+);
 
 const cache = closed('device_messaging.cache', 'what it holds', ['types', 'identities']);
 

@@ -47,24 +47,6 @@ export const backendNames = {
 } as const;
 export type BackendKey = keyof typeof backendNames;
 
-/** What the service asks of the backends, as texts for `details` and the log, too. */
-export const operations = [
-  'read object model',
-  'create object model',
-  'replace object model',
-  'claim object model',
-  'read references',
-  'create references',
-  'look up object model',
-  'read type definition',
-  'create type definition',
-  'resolve identity',
-  'update identity',
-  'delete identity',
-  'fetch token',
-] as const;
-export type Operation = (typeof operations)[number];
-
 export const httpMethods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 export type HttpMethod = (typeof httpMethods)[number];
 

