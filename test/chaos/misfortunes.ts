@@ -5,12 +5,14 @@ import type { Instance } from './instance.ts';
 import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
 import { handledBy } from './observe.ts';
 import type { Random } from './random.ts';
-import { type RotatedSecret, rotatedSecrets } from './rotation.ts';
+import type { RotatedSecret } from './rotation.ts';
 import type { Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
 export interface Misfortune {
   readonly name: string;
+  /** It takes several instances, which share a storage account. */
+  readonly isOfAccount?: true;
   /** Happens, and is over when the promise resolves; what it left behind may strike later. */
   happen(stage: Stage, random: Random, storage: Storage): Promise<Met>;
 }
@@ -221,6 +223,7 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'restart', happen: toOne((victim) => victim.stop().then(victim.start)) },
   {
     name: 'another instance joins and leaves',
+    isOfAccount: true,
     async happen(stage, random) {
       const { guest } = stage;
       return guest.alone(async () => {
@@ -311,6 +314,7 @@ export const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'store failing',
+    isOfAccount: true,
     async happen(stage, random, storage) {
       const ms = random.between(500, 2_500);
       return inStore(stage, () => storage.fail(ms, random));
@@ -318,6 +322,7 @@ export const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'store failing while messages fail',
+    isOfAccount: true,
     async happen(stage, random, storage) {
       const { faults } = stage.backends;
       // Not for everybody: then the backend would be out, and no message fails for that.
@@ -333,6 +338,7 @@ export const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'store slow',
+    isOfAccount: true,
     async happen(stage, random, storage) {
       const ms = random.between(500, 2_500);
       return inStore(stage, () => storage.slow(ms, random));
@@ -363,7 +369,7 @@ export const misfortunes: readonly Misfortune[] = [
   {
     name: 'secret rotated',
     happen: (stage, random, storage) =>
-      secretIsRotated(stage, random.pick(rotatedSecrets), random.between(0, 1_500), storage),
+      secretIsRotated(stage, random.pick(stage.rotation?.secrets ?? []), random.between(0, 1_500), storage),
   },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
   { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },

@@ -8,6 +8,7 @@ import type { Storage } from './storage.ts';
 /** The secrets of all instances, in a folder that all have mounted. */
 export interface Rotation {
   readonly files: Readonly<Record<string, string>>;
+  readonly secrets: readonly RotatedSecret[];
   /**
    * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
    * that were opened with the old one stay.
@@ -15,8 +16,7 @@ export interface Rotation {
   rotate(secret: RotatedSecret, afterMs: number): Promise<void>;
 }
 
-export const rotatedSecrets = ['events', 'service', 'storage', 'client'] as const;
-export type RotatedSecret = (typeof rotatedSecrets)[number];
+export type RotatedSecret = 'events' | 'service' | 'storage' | 'client';
 
 type Key = 'primaryKey' | 'secondaryKey';
 
@@ -27,8 +27,10 @@ const variables: Readonly<Record<RotatedSecret, string>> = {
   client: 'BACKENDS_CLIENT_SECRET',
 };
 
-export function createRotation(directory: string, hub: Hub, backends: Backends, storage: Storage): Rotation {
+/** @param storage the account that the instances use, if they use one */
+export function createRotation(directory: string, hub: Hub, backends: Backends, storage?: Storage): Rotation {
   const used: Record<'events' | 'service', Key> = { events: 'primaryKey', service: 'primaryKey' };
+  const secrets: readonly RotatedSecret[] = ['events', 'service', 'client', ...(storage ? (['storage'] as const) : [])];
   let clientSecret = backends.token.clientSecret;
   const ofHub = {
     events: () => hub.eventHubConnectionString('events', used.events),
@@ -37,7 +39,7 @@ export function createRotation(directory: string, hub: Hub, backends: Backends, 
   const volume = createSecretVolume(directory, {
     [variables.events]: ofHub.events(),
     [variables.service]: ofHub.service(),
-    [variables.storage]: storage.connectionString(),
+    ...(storage && { [variables.storage]: storage.connectionString() }),
     [variables.client]: clientSecret,
   });
   const put = (secret: RotatedSecret, value: string) => volume.put({ [variables[secret]]: value });
@@ -65,13 +67,15 @@ export function createRotation(directory: string, hub: Hub, backends: Backends, 
   async function rotateNow(secret: RotatedSecret, afterMs: number): Promise<void> {
     if (secret === 'client') return rotateClientSecret(afterMs);
     if (secret !== 'storage') return rotateKey(secret, afterMs);
+    if (storage === undefined) throw new Error('the instances use no storage account');
     put('storage', storage.otherConnectionString());
     await sleep(afterMs);
     await storage.renewKey();
   }
 
   return {
-    files: Object.fromEntries(Object.values(variables).map((name) => [`${name}_FILE`, volume.file(name)])),
+    files: Object.fromEntries(secrets.map((secret) => [`${variables[secret]}_FILE`, volume.file(variables[secret])])),
+    secrets,
     rotate(secret, afterMs) {
       turn = turn.then(() => rotateNow(secret, afterMs));
       return turn;

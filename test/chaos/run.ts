@@ -14,6 +14,7 @@ import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
 import { isOurs, type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
+import { storeOfBlobs, storeOfFiles } from './store.ts';
 import { connected, createWorkload, type Sender } from './workload.ts';
 
 export interface Outcome {
@@ -42,6 +43,8 @@ export interface RunOptions {
 
 const deviceCount = 100;
 const instanceCount = 2;
+/** One seed in four has one instance, whose store is a folder. */
+const filesAt = 3;
 const realDevices = 4;
 const sendingMs = 6_000;
 /** What shows without misfortunes shows with each device. */
@@ -61,22 +64,26 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const began = performance.now();
   const random = createRandom(seed);
   const harmless = createWorkload(random, devicesFor(only));
-  const planned = only ? planOnly(only, random, sendingMs) : plan(seed, random, sendingMs);
+  const areInFiles = only === undefined && seed % 4 === filesAt;
+  const planned = (only ? planOnly(only, random, sendingMs) : plan(seed, random, sendingMs)).filter(
+    ({ misfortune }) => !(areInFiles && misfortune.isOfAccount),
+  );
   const fatal = planned.filter(({ misfortune }) => misfortune === fatalMessage).length;
   const senders = withFatal(harmless, fatal, createRandom(random.between(0, 2 ** 31)));
   const messages = senders.flatMap((sender) => sender.messages);
-  const container = `seed-${seed}-${Date.now()}`;
-  const deadLetters = `${container}-letters`;
+  const store = areInFiles
+    ? storeOfFiles(join(directory, 'data'))
+    : storeOfBlobs(storage, `seed-${seed}-${Date.now()}`);
   onProgress('starting');
   const stage = await setStage({
-    ...{ directory, hubDirectory, serviceDirectory, instances: instanceCount, realDevices },
+    ...{ directory, hubDirectory, serviceDirectory, instances: areInFiles ? 1 : instanceCount, realDevices },
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
-    environment: { STORE: 'blob', CHECKPOINTS_CONTAINER: container, DEAD_LETTERS_CONTAINER: deadLetters },
+    environment: store.environment,
     looksUp: planned.some(({ misfortune }) => misfortune === failover),
-    checkpointsOf: (hub) => storage.checkpoints(container, hub),
-    letters: () => storage.letters(deadLetters),
-    storage,
+    checkpointsOf: store.checkpoints,
+    letters: store.letters,
+    rotated: { storage: areInFiles ? undefined : storage },
   });
   const { name: endpoint } = stage.hub.endpoint();
   try {
@@ -106,7 +113,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     await untilQuiet(stage, async () => performance.now() > until || (await isHandled()));
     // An instance that has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
     onProgress('all handled');
-    const positions = () => storage.positions(container, endpoint);
+    const positions = () => store.positions(endpoint);
     const isCovered = async () => uncovered(stage, await positions()).length === 0;
     const counts = await stopCleanly({
       stage,
@@ -120,7 +127,10 @@ export async function run(options: RunOptions): Promise<Outcome> {
     await keep(history, findings, directory);
     return {
       ...{ seed, findings, messages: history.sent.length, repeated: repeatsIn(history.handled) },
-      misfortunes: planned.map(({ misfortune: { name } }) => name),
+      misfortunes: [
+        areInFiles ? 'one instance, files' : 'two instances, blobs',
+        ...planned.map(({ misfortune: { name } }) => name),
+      ],
       untried,
       tookMs: performance.now() - began,
     };

@@ -98,8 +98,8 @@ export interface StageOptions {
   /** How many of these have a connection of their own. */
   readonly realDevices: number;
   readonly letters: () => Promise<DeadLetter[]>;
-  /** Their storage account: then they have their secrets in files. */
-  readonly storage?: Storage;
+  /** They have their secrets in files; with that of the storage account, if they use one. */
+  readonly rotated?: { readonly storage: Storage | undefined };
   /** The service is told only the hub, and looks its event endpoint up. */
   readonly looksUp?: boolean;
   /** Of the stores. */
@@ -191,7 +191,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       storeTroubles: [],
     };
 
-    const rotation = options.storage && createRotation(join(directory, 'secrets'), hub, backends, options.storage);
+    const rotation =
+      options.rotated && createRotation(join(directory, 'secrets'), hub, backends, options.rotated.storage);
     const inFiles = Object.keys(rotation?.files ?? {}).map((name) => name.replace(/_FILE$/, ''));
     const inVariables = ([name]: readonly [string, string]) => !inFiles.includes(name);
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { createRandom } from '../random.ts';
 import { untilQuiet } from '../run.ts';
 import { isOurs, type Stage, setStage } from '../stage.ts';
 import { type DeadLetter, openStorage } from '../storage.ts';
+import { type Store, storeOfBlobs, storeOfFiles } from '../store.ts';
 import { connected, createWorkload, type Sender } from '../workload.ts';
 import type { Scenario, ScenarioOptions } from './scenario.ts';
 
@@ -46,22 +47,12 @@ export const disk: Scenario = {
       return [`this machine does not let disk mount a tmpfs, which needs root: ${volume.message}`];
     const storage = await openStorage();
     try {
-      const inFiles = { STORE: 'file', DATA_DIRECTORY: join(volume.path, 'files') };
+      const ofFiles = await play('files', volume, storeOfFiles(join(volume.path, 'files')), {}, options);
       const inBlobs = {
-        ...{ STORE: 'blob', DATA_DIRECTORY: join(volume.path, 'blobs') },
+        DATA_DIRECTORY: join(volume.path, 'blobs'),
         STORE_CONNECTION_STRING: storage.connectionString(),
       };
-      const ofFiles = await play('files', volume, inFiles, storeOfFiles(inFiles.DATA_DIRECTORY), options);
-      const ofBlobs = await play(
-        'blobs',
-        volume,
-        inBlobs,
-        {
-          letters: () => storage.letters('dead-letters'),
-          positions: (hub) => storage.positions('checkpoints', hub),
-        },
-        options,
-      );
+      const ofBlobs = await play('blobs', volume, storeOfBlobs(storage, 'disk'), inBlobs, options);
       return [...ofFiles, ...ofBlobs];
     } finally {
       await storage.close();
@@ -70,39 +61,12 @@ export const disk: Scenario = {
   },
 };
 
-/** Where checkpoints and dead letters are. */
-interface Store {
-  letters(): Promise<DeadLetter[]>;
-  positions(hub: string): Promise<ReadonlyMap<string, number>>;
-}
-
-const filesIn = (directory: string): string[] => {
-  try {
-    return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => readFileSync(join(directory, name), 'utf8'));
-  } catch {
-    return []; // it has gone, or is not there yet
-  }
-};
-
-const storeOfFiles = (directory: string): Store => ({
-  letters: async () => filesIn(join(directory, 'dead-letters')).map((text) => JSON.parse(text)),
-  async positions() {
-    const [text = '{"progress":[]}'] = filesIn(join(directory, 'checkpoints'));
-    const { progress } = JSON.parse(text) as {
-      progress: { partition: string; progress: { sequenceNumber: number } }[];
-    };
-    return new Map(progress.map((one) => [one.partition, one.progress.sequenceNumber]));
-  },
-});
-
 /** Devices send in each trouble; in the end, all is as it would be without it. */
 async function play(
   name: 'files' | 'blobs',
   volume: Volume,
-  environment: Readonly<Record<string, string>>,
   store: Store,
+  more: Readonly<Record<string, string>>,
   { directory, serviceDirectory, seed, say }: ScenarioOptions,
 ): Promise<string[]> {
   const random = createRandom(seed);
@@ -116,7 +80,7 @@ async function play(
   const letters = async () => [...deleted, ...(await store.letters())];
   const stage = await setStage({
     ...{ directory: join(directory, name), hubDirectory: join(directory, 'hub'), serviceDirectory },
-    ...{ instances: 1, realDevices: 0, connected, environment, letters },
+    ...{ instances: 1, realDevices: 0, connected, letters, environment: { ...store.environment, ...more } },
     devices: senders.map(({ deviceId }) => deviceId),
   });
   try {
