@@ -53,8 +53,10 @@ export function storeFailureOf(error: unknown, place: StoreLocation): StoreFailu
     return failed(fault, setting, said, accountTodo(error, place.setting.endsWith('_ACCOUNT_URL')));
   }
   if (!('syscall' in error)) return undefined;
-  const todo = foundIn(fileTodos, code) ?? 'look at the disk, and at the log of the operating system';
-  return failed(foundIn(fileTodos, code) ? 'refused' : 'unavailable', place.setting, error.message, todo);
+  // What makes a folder with those above it says so of a file system that cannot be written.
+  const cause = error.syscall === 'mkdir' && code === 'ENOENT' ? 'EROFS' : code;
+  const todo = foundIn(fileTodos, cause) ?? 'look at the disk, and at the log of the operating system';
+  return failed(foundIn(fileTodos, cause) ? 'refused' : 'unavailable', place.setting, error.message, todo);
 }
 
 /** By the codes of the operating system. */
