@@ -18,10 +18,7 @@ export interface ChargeOptions {
 /** Where a message is charged. Without `shrink`, with its event alone. */
 type Place = { give(bytes: number): void; shrink?(bytes: number): void };
 
-/**
- * @param isFollowed whether other messages of its device wait behind it
- * @param asleep told when it falls asleep, and when it does not sleep any more
- */
+/** @param isFollowed whether other messages of its device wait behind it. @param asleep told when it falls asleep and wakes */
 export function createCharge(
   cost: number,
   { budget, backlog, ended }: ChargeOptions,
@@ -83,13 +80,10 @@ export function createCharge(
         place.shrink?.(held - own);
         held = own;
       }
-      if (place === budget.answering || place === backlog || !budget.answering.take(held)) return;
+      if (place === budget.answering || place === backlog || !budget.answering.tryTake(held)) return;
       moveTo(budget.answering, held);
     },
-    /**
-     * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
-     * @param giveUp ends the waiting; may be called before this returns
-     */
+    /** All replies that are left wait for full queues: moves the charge to `sleeping` (C4). @param giveUp may be called before this returns */
     sleeps(giveUp: () => void) {
       if (sleeper === undefined) {
         const all = held + leaveAnswers();
@@ -111,10 +105,7 @@ export function createCharge(
       moveTo(backlog, bytes);
       backlog.enter(bytes);
     },
-    /**
-     * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
-     * @returns false, and nothing is taken, when this instance no longer handles the message
-     */
+    /** Takes room for answers of backends, once; undefined when there is some at once. Resolves with false, taking none, when `ended`. */
     takeForAnswers(bytes: number): Promise<boolean> | undefined {
       const taken = () => {
         if (keepsNoMore) budget.answers.give(bytes);
