@@ -30,12 +30,8 @@ const watchful = { everyMs: 50, intervals: 4 };
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
 
-const noChanges = {
-  /** When the first of them came; undefined when there are none. */
-  since: undefined as number | undefined,
-  /** The handled messages among them: only these make a checkpoint due by number. */
-  handled: 0,
-};
+/** `since`: when the first came; `handled`: the handled messages among them, which alone make a checkpoint due by number. */
+const noChanges = { since: undefined as number | undefined, handled: 0 };
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 

@@ -16,8 +16,7 @@ const grammar = /^2 (-?\d{1,16}) ([\w-]+)$/;
 const maxBytes = 1024 * 1024;
 
 /**
- * Encodes what is done above the position, as text for the checkpoint; empty when there is nothing. Messages outside
- * the map are handled again after a crash.
+ * What is done above the position, as text for the checkpoint; empty when there is nothing. What is outside is handled again.
  * @param runs in order, above the position
  * @param before of an earlier map, with this position or a lower one
  */

@@ -1,7 +1,4 @@
-/**
- * The part of a checkpoint about unclean shutdowns: sessions that ended without releasing the partition, because the process
- * crashed or hung, or lost the partition. Normally there is none. It is stored as `note` (D344).
- */
+/** The part of a checkpoint about unclean shutdowns: sessions that ended without releasing the partition. It is stored as `note` (D344). */
 export interface CrashRecord {
   /** Unclean shutdowns since a session last finished every message that was in the hub when the session began. */
   readonly ends: number;

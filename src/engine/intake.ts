@@ -118,7 +118,12 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
     const { event } = receivedMessage;
     told = undefined;
     const publish = publisherOf?.(receivedMessage);
-    publish?.('read', readFields(event, readAt));
+    const { body, properties = {}, enqueuedTimeUtc } = event;
+    publish?.('read', {
+      hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
+      bytes: body instanceof Uint8Array ? body.byteLength : undefined,
+      properties: textProperties(properties),
+    });
     const message: QueuedMessage<A> = {
       next: undefined,
       observation: undefined,
@@ -129,15 +134,9 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
       waitingBytes: 0,
       begun: unregistered,
       readAt,
-      enqueuedAt: monotonicOfPast(event.enqueuedTimeUtc.getTime()),
+      enqueuedAt: monotonicOfPast(enqueuedTimeUtc.getTime()),
     };
     const waiting = place(message, publish);
     return waiting && placeWhen(waiting, message, publish);
   };
 }
-
-const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
-  hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
-  bytes: body instanceof Uint8Array ? body.byteLength : undefined,
-  properties: textProperties(properties),
-});

@@ -142,10 +142,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   }
 
   return {
-    /**
-     * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
-     * subscription repeats them while those of the old one still wait for room. Never rejects.
-     */
+    /** In hub order; resolves when there is room for more. Skips what was admitted before, which a new subscription repeats. Never rejects. */
     admit(events: readonly HubEvent[]): Promise<void> {
       const readAt = performance.now();
       admitting = admitting.then(() => admitAll(events, readAt));
@@ -161,9 +158,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
         if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
       }
       return {
-        /** Messages whose handling has begun and whose replies are not all settled. */
         inFlight,
-        /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
         sleeping: work.sleeping(),
         /** Read and waiting to begin. */
         waiting: Math.max(0, checkpoints.pending() - inFlight),
@@ -175,10 +170,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
           sequenceNumber: oldest.first.sequenceNumber,
           readAt: oldest.first.readAt,
         },
-        /**
-         * When the hub received the oldest event that is read and not done, as `performance.now()`; undefined when all that was
-         * read is done. The event at the door comes after all that is in the lanes.
-         */
+        /** When the hub received the oldest event that is read and not done, as `performance.now()`. The one at the door comes after the lanes. */
         undoneSince: oldest?.first.enqueuedAt ?? atTheDoor,
         checkpoint: checkpoints.state(),
         /** Messages under suspicion of having ended the process (G4). */
@@ -190,10 +182,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device).map(workOf),
     /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
-    /**
-     * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
-     * the last checkpoint. Returns how many messages remain for the next reader.
-     */
+    /** Begins no more, waits up to `limitMs`, tells the rest to leave, and writes the last checkpoint. Returns how many are left unfinished. */
     async drain(limitMs: number): Promise<number> {
       drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).

@@ -11,10 +11,7 @@ export interface Checkpoint extends Position {
   readonly note?: string;
 }
 
-/**
- * What a session has begun and done of its partition. Has no clock, and writes nothing.
- * @param start the progress at the start of the session
- */
+/** What a session has begun and done of its partition; `start`: at its beginning. Has no clock, and writes nothing. */
 export function createTracked(start: Checkpoint | undefined) {
   const { doneAbove, ...watermark } = createWatermark();
   /** The map at the start of the session. Snapshots repeat it for events that have not been read again yet. */

@@ -23,10 +23,7 @@ const endsUntilParked = 3;
 /** Those that were in work at the last unclean shutdown begin in this number of batches: the cause is in one of them. */
 const parts = 4;
 
-/**
- * The next batch waits for the one before, but no longer than this: an ordinary message takes a fraction of it. After many ends it
- * waits twice as long with each, in the end longer than any message takes: then it is certain in which batch the cause is.
- */
+/** The longest wait for the batch before. It doubles with each of many ends: in the end it is certain in which batch the cause is. */
 const patienceAfter = (ends: number) => 1_000 * 2 ** Math.min(Math.max(ends - 6, 0), 7);
 
 /** Pause before the next attempt when the store has not accepted a crash record. */
@@ -138,17 +135,11 @@ export function createQuarantine(options: QuarantineOptions) {
     if (suspects > 1) return log.info({ suspects, from: first, to: chosen.at(-1) }, 'suspects begin');
     const place = { device: waiting.get(first)?.deviceId, sequenceNumber: first, ends: endsOf(first) };
     log.info({ suspects, ...place, alone: turnstile.recorded()?.isAlone === true }, 'suspects begin');
-    if (fateOf(first) !== 'passed over') return;
-    log.error(
-      place,
-      'message has ended the process even without being executed: passed over, neither answered nor parked',
-    );
+    const why = 'message has ended the process even without being executed: passed over, neither answered nor parked';
+    if (fateOf(first) === 'passed over') log.error(place, why);
   }
 
-  /**
-   * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
-   * has ended the process.
-   */
+  /** Parked: answered and dead-lettered unexecuted. Passed over: not even that, because it has ended the process, too. */
   function fateOf(sequenceNumber: number): 'handled' | 'parked' | 'passed over' {
     const ends = endsOf(sequenceNumber);
     return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
@@ -181,9 +172,8 @@ export function createQuarantine(options: QuarantineOptions) {
       leaveWork(sequenceNumber);
     },
     /**
-     * A message has ended.
-     * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
-     * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
+     * A message has ended. Undefined when it was no suspect; else resolves when a checkpoint contains its end: the device's next
+     * message begins after that, so that a crash which it causes is not blamed on this one.
      */
     ended(sequenceNumber: number): Promise<unknown> | undefined {
       if (batchOf(sequenceNumber) === undefined && !asleep.delete(sequenceNumber)) return undefined;
@@ -225,10 +215,7 @@ interface Batch {
 
 export type Turnstile = ReturnType<typeof createTurnstile>;
 
-/**
- * Lets batches begin one after the other, those of all partitions of the process. The last one that is in work is recorded as
- * such, and no other: either the cause is in it, or it will end.
- */
+/** Lets batches of all partitions begin one after the other. Only the last one in work is recorded as such: the cause is in it, or it will end. */
 export function createTurnstile() {
   const partitions = new Set<Candidates>();
   /** In the order of their beginning. */
