@@ -27,10 +27,7 @@ export type Member = Readonly<Record<'key' | 'start' | 'end' | 'values', number>
 const none: ReadonlyMap<string, Member> = new Map();
 const never: ReadonlySet<string> = new Set();
 
-/**
- * A JSON text as it arrived, or a part of one. The text itself is passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and
- * the order of integer keys (R5). Values are built only on access.
- */
+/** A JSON text as it arrived, or a part, to be passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and the order of keys (R5). */
 export type Json = Readonly<FoundJson>;
 
 export class FoundJson {
@@ -231,7 +228,7 @@ const digit9 = 0x39;
 const colon = 0x3a;
 export const openBracket = 0x5b;
 export const backslash = 0x5c;
-export const letterU = 0x75;
+const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
