@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Client } from 'azure-iothub';
+import { writeUuid } from '../../protocol/ids.ts';
 import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/reply.ts';
 import { Message, translateError } from '../serviceSdk.ts';
 
@@ -25,11 +26,7 @@ export function createSendBytes(client: Client) {
     return turn;
   };
 
-  /**
-   * Sends one reply over the client's link.
-   * @returns whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap)
-   * @throws the error of the client
-   */
+  /** Whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap). @throws the error of the client */
   return async (reply: Reply): Promise<boolean> => {
     const isFirst = turn === undefined && attachedLink(client) === undefined;
     if (isFirst || reply.deviceId === '') return sendByClient(reply);
@@ -88,10 +85,7 @@ export function attachedLink(client: Client): Link | undefined {
   return link._unsentMessageQueue.length === 0 && link._rheaSender.sendable() ? link : undefined;
 }
 
-/**
- * Does for accepted deliveries what the link’s state machine would do, and ends the event `settled` here: the four state machines
- * above have no listener for it.
- */
+/** Does for accepted deliveries what the link’s state machine would do, and ends the event `settled` here, for which none listens above. */
 export function watchLink(link: Link): void {
   const { _rheaSender: sender } = link;
   if (Object.hasOwn(sender, 'dispatch')) return;
@@ -107,10 +101,7 @@ export function watchLink(link: Link): void {
   };
 }
 
-/**
- * The connection has planned to make frames of what it has been given, in the next tick. It would write each by itself, and set
- * its timer again for each. This holds them back until the last one is made.
- */
+/** The connection would make, write and time each frame by itself in the next tick. This holds them back until the last one is made. */
 export function writeOnce(connection: Sender['connection']): void {
   if (Object.hasOwn(connection, 'output')) return;
   connection.output = () => undefined;
@@ -159,9 +150,6 @@ const symbol = 0xa3;
 /** Forms of ids that the hub gets as 16 bytes (fact c2d.ids). */
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuidBytes = 17;
-const hyphen = 0x2d;
-const digit0 = 0x30;
-const letterA = 0x61;
 
 const symbols = (...texts: readonly string[]): Buffer =>
   Buffer.concat(texts.map((text) => Buffer.concat([Buffer.from([symbol, text.length]), Buffer.from(text)])));
@@ -170,10 +158,7 @@ const endings = {
   'text/plain': symbols('text/plain', contentEncoding),
 } as const;
 
-/**
- * A reply as the bytes of an AMQP message (C1): the same as the service client makes of `toMessage`, at a fifth of its cost.
- * @throws URIError when the device's id is no text
- */
+/** The bytes that the service client makes of `toMessage`, at a fifth of its cost (C1). @throws URIError when the device's id is no text */
 export function encode({ body, deviceId, messageId, correlationId, properties }: Reply): Buffer {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
   const ending = endings[contentTypeOf({ properties })];
@@ -240,15 +225,5 @@ function writeText(bytes: Buffer, at: number, type: number, text: string): numbe
 function writeId(bytes: Buffer, at: number, id: string | undefined): number {
   if (id && !isUuid(id)) return writeText(bytes, at, string, id);
   bytes[at++] = id ? uuid : absent;
-  if (!id) return at;
-  for (let index = 0; index < id.length; index += 2) {
-    if (id.charCodeAt(index) === hyphen) index += 1; // only between bytes
-    bytes[at++] = (digitAt(id, index) << 4) | digitAt(id, index + 1);
-  }
-  return at;
-}
-
-function digitAt(id: string, index: number): number {
-  const code = id.charCodeAt(index);
-  return code >= letterA ? code - letterA + 10 : code - digit0;
+  return id ? writeUuid(bytes, at, id) : at;
 }
