@@ -1,9 +1,6 @@
-/**
- * Whether an AMQP library can decode bytes at a cost that they justify: libraries have no bounds of their own. This reads the
- * bytes as they do, each at most once, and does not touch texts and binaries.
- */
+/** Whether an AMQP library can decode bytes at a bounded cost: libraries have no bounds. This reads as they do, each byte at most once. */
 
-/** Levels of lists, maps, arrays and descriptors. */
+/** Of lists, maps, arrays and descriptors. */
 const mostLevels = 32;
 /** Values of a message: more than its properties have while their size is allowed (R7). */
 const mostInMessage = 65_536;
@@ -12,27 +9,21 @@ const mostInBody = 4_096;
 /** Elements that take no bytes, such as the nulls of an array. */
 const mostEmpty = 256;
 
-/** The sections of an encoded message. */
-export interface Sections {
-  /** Whether all of them can be decoded. */
-  readonly areDecodable: boolean;
-  /** Where the body begins. Undefined when there is none, or when something before it cannot be decoded. */
-  readonly body: number | undefined;
-  /** Where the message annotations end; 0 when they, or something before them, cannot be decoded. */
-  readonly annotated: number;
-}
-
 // A message is a row of sections: 0x00, descriptor (0x53 and the code of the section, or the long form), value.
 const messageAnnotations = 0x72;
+const applicationProperties = 0x74;
 const data = 0x75;
 const sequence = 0x76;
 const anyValue = 0x77;
 
-/** @param most values from the body on; a batch of messages may have more */
-export function sectionsOf(bytes: Uint8Array, most = mostInBody): Sections {
+/**
+ * @param most values from the body on; a batch of messages may have more
+ * @returns whether all sections can be decoded; where the body and the application properties begin, when what is before can be decoded;
+ * where the message annotations end, 0 when not even they can be decoded
+ */
+export function sectionsOf(bytes: Uint8Array, most = mostInBody) {
   const walk: Walk = { bytes, values: mostInMessage, empty: mostEmpty };
-  let body: number | undefined;
-  let kindOfBody: number | undefined;
+  let [body, properties, kindOfBody]: (number | undefined)[] = [];
   let annotated = 0;
   for (let at = 0; at < bytes.length; ) {
     const value = endOfDescriptor(bytes, at);
@@ -44,12 +35,13 @@ export function sectionsOf(bytes: Uint8Array, most = mostInBody): Sections {
     }
     const canFollow = !isBody || kindOfBody === undefined || (kind === kindOfBody && kind !== anyValue);
     const end = canFollow && isValueOf(kind, bytes[value]) ? endOfValue(walk, value, mostLevels) : refused;
-    if (end === refused) return { areDecodable: false, body, annotated };
+    if (end === refused) return { areDecodable: false, body, properties, annotated };
     if (isBody) kindOfBody = kind;
     if (kind === messageAnnotations) annotated = end;
+    if (kind === applicationProperties) properties = value;
     at = end;
   }
-  return { areDecodable: true, body, annotated };
+  return { areDecodable: true, body, properties, annotated };
 }
 
 /** @param frame with its header */
@@ -67,7 +59,7 @@ interface Walk {
   empty: number;
 }
 
-const refused = -1;
+export const refused = -1;
 
 function endOfDescriptor(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0) return refused;
@@ -85,7 +77,7 @@ function isValueOf(kind: number, code: number | undefined): boolean {
       return code === 0x45 || code === 0xc0 || code === 0xd0;
     case 0x71: // delivery annotations
     case messageAnnotations:
-    case 0x74: // application properties
+    case applicationProperties:
     case 0x78: // footer
       return code === 0xc1 || code === 0xd1;
     case data:
@@ -109,9 +101,12 @@ for (const code of [
   ...[0xe0, 0xf0],
 ])
   isKnown[code] = 1;
-const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
+export const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 
-/** Where the value that begins at `at` ends. */
+/** Of a message that can be decoded, where the value ends that begins at `at`. */
+export const endOf = (bytes: Uint8Array, at: number): number =>
+  endOfValue({ bytes, values: mostInMessage, empty: mostEmpty }, at, mostLevels);
+
 function endOfValue(walk: Walk, at: number, levels: number): number {
   const place = codeOf(walk, at, levels);
   return place === refused ? refused : endOfContent(walk, walk.bytes[place] ?? 0, place + 1, levels);
@@ -175,7 +170,7 @@ function endOfArray(walk: Walk, count: number, from: number, end: number, levels
 }
 
 /** Of one byte or four. */
-function numberAt(bytes: Uint8Array, at: number, width: number): number {
+export function numberAt(bytes: Uint8Array, at: number, width: number): number {
   if (width === 1) return bytes[at] ?? 0;
   return (
     (bytes[at] ?? 0) * 0x1000000 + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0))
