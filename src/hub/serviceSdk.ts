@@ -15,6 +15,7 @@ export { Amqp as AmqpConnection } from 'azure-iothub/dist/common-amqp/amqp.js';
 export { SenderLink } from 'azure-iothub/dist/common-amqp/sender_link.js';
 export { default as errors } from 'azure-iothub/dist/common-core/errors.js';
 export { Message } from 'azure-iothub/dist/common-core/message.js';
+export { SharedAccessSignature } from 'azure-iothub/dist/common-core/shared_access_signature.js';
 export { Client };
 
 /** Of an identity: when the last token ends that they have given, as `performance.now()`. */

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
 import { createRepeating, within } from '../../concurrency/waiting.ts';
@@ -9,6 +8,7 @@ import type { Settings } from '../../settings/config.ts';
 import { amqpsPort, type HubLogin, hubLoginOf, hubNameOf } from '../../settings/derived.ts';
 import type { CheckpointStore } from '../../stores/checkpointStore.ts';
 import { overWebSockets } from '../hubTransport.ts';
+import { SharedAccessSignature } from '../serviceSdk.ts';
 import type { Consumer } from './consumer.ts';
 import type { Leases } from './leases.ts';
 
@@ -64,25 +64,23 @@ export class NoEndpoint extends Error {
 const tokenSeconds = 3_600;
 const closesWithinMs = 1_000;
 
-/**
- * Asks the hub where its events are read at this moment: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
- * @param how to connect, beside the usual
- * @throws NoEndpoint
- */
+/** Where events are read at this moment: the hub redirects a receiver of `messages/events` (D401; fact reading.redirect). @throws NoEndpoint */
 export async function findEndpoint(
   hubConnectionString: string,
   answerMs: number,
   how: Pick<SecureContextOptions, 'ca'> = {},
 ): Promise<EventEndpoint> {
   const login = hubLoginOf(hubConnectionString);
-  const { host, port, policy } = login;
+  const { host, port, policy, key } = login;
   const resource = `${host}/messages/events`;
+  const expiry = Math.ceil(Date.now() / 1000) + tokenSeconds;
+  const password = SharedAccessSignature.create(encodeURIComponent(resource), policy, key, expiry).toString();
   const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
   const connection = new Connection({
     ...how,
     ...{ transport: 'tls', host, hostname: host, port, reconnect: false },
     ...(webSocketOptions && { webSocketOptions }),
-    ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password: signed(resource, login) },
+    ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password },
   });
   try {
     const info = await within(redirection(connection, `amqps://${resource}/$management`), answerMs);
@@ -124,14 +122,6 @@ function noEndpointOf(error: unknown): NoEndpoint {
   const { condition, code, name, description, message } = error as LinkEnd;
   const known = condition ?? code ?? (name === 'TooLate' ? name : '');
   return new NoEndpoint(description || message || known || 'the hub ends the connection', known);
-}
-
-/** A shared access signature of the hub's policy. */
-function signed(resource: string, { policy, key }: HubLogin): string {
-  const expiry = Math.ceil(Date.now() / 1000) + tokenSeconds;
-  const name = encodeURIComponent(resource);
-  const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(`${name}\n${expiry}`).digest('base64');
-  return `SharedAccessSignature sr=${name}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${encodeURIComponent(policy)}`;
 }
 
 export type TakeEndpoint = ReturnType<typeof createEndpointLease>;
