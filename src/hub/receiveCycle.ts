@@ -25,16 +25,10 @@ interface PrivateParts {
   };
 }
 
-/**
- * What keeps account of a receiver's queue, by the name of its link. It is told when the client asks for as much credit as the queue
- * has room for events.
- */
+/** What keeps account of a receiver's queue, by the name of its link. The client asks for as much credit as the queue has room for events. */
 const queues = new Map<string, (link: Receiver, room: number) => void>();
 
-/**
- * The client grants credit in every cycle and ignores what the hub has not used yet, so a slow consumer receives the whole
- * backlog into memory (SDK trap 8; fact reading.credit). This grants only the difference.
- */
+/** The client grants credit in every cycle, whatever the hub has not used yet (SDK trap 8; fact reading.credit). This grants only the difference. */
 export function boundPrefetch(): void {
   const grant = Receiver.prototype.addCredit;
   if (grant.name === 'addMissingCredit') return;
@@ -97,10 +91,7 @@ function queueOf(receiver: PartitionReceiver) {
     wake();
   }
 
-  /**
-   * What the client's first call takes out is not known, so that the second may ask for more than there is, and wait. Then the
-   * client asks for credit, which tells how many there are.
-   */
+  /** What the client's first call takes out is not known: the second may wait, and then asks for credit, which tells how many there are. */
   async function receiveCounted(most: number, waitSeconds = 0, signal?: AbortSignal) {
     const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);
     queued -= events.length;

@@ -35,10 +35,7 @@ const freeValues = 16_384;
 /** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
 
-/**
- * Memory for a byte of JSON text while its message is handled: the copy for reading (1), the text (1, or 2 if any
- * character is not ASCII), the text with a changed member (the same again), and the bytes for a backend (1).
- */
+/** Memory for a byte of JSON text: the copy for reading (1), the text and one with a changed member (1 each, or 2 if not ASCII), bytes to send (1). */
 const perAsciiByte = 4;
 const perByte = 6;
 
@@ -56,10 +53,7 @@ export function bytesOfBody(body: unknown): number {
   return body instanceof Uint8Array ? body.byteLength : memoryOf(body);
 }
 
-/**
- * Memory to reserve before a message is handled, in bytes: the upper bound for any body (R6).
- * @param maxInflated most bytes a compressed body may become
- */
+/** Memory to reserve before a message is handled, in bytes: the upper bound for any body (R6). @param maxInflated bytes of a compressed body */
 export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
   const body = bytesOfBody(event.body);

@@ -98,8 +98,7 @@ const acks: ReadonlyMap<string, Ack> = new Map([
 export const ackNames: readonly string[] = [...acks.keys()];
 
 /**
- * The message id of one reply. It is the same for each delivery of the event, so that a device can recognise repeats (C1),
- * and a different one for each replay by an operator, because the result may differ.
+ * The same for each delivery of the event, so that a device can recognise repeats (C1), and another for each replay by an operator.
  * @param about distinguishes the replies to one request
  */
 export const messageId = ({ eventId, attempts }: Envelope, about: string): string =>

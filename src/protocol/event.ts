@@ -3,10 +3,7 @@ import { quoted } from './rejection.ts';
 
 /** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
-  /**
-   * The bytes of the data section; another type when an AMQP sender used another kind of body, and null when that cannot be
-   * decoded at a bounded cost (D190).
-   */
+  /** The bytes of the data section; another type for another kind of body; null when that cannot be decoded at a bounded cost (D190). */
   readonly body: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly systemProperties?: Readonly<Record<string, unknown>>;
@@ -15,10 +12,7 @@ export interface HubEvent {
   readonly enqueuedTimeUtc: Date;
 }
 
-/**
- * The body of an event whose properties cannot be decoded at a bounded cost: so it is not known whether it is for this service. If
- * its annotations cannot be decoded either, it has no sequence number, offset and time (D190).
- */
+/** The body of an event whose properties cannot be decoded at a bounded cost. Without annotations it has no number, offset and time (D190). */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
 export interface Origin {
@@ -32,10 +26,7 @@ export type Generation = 'V2' | 'V1';
 export const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
   bag !== undefined && Object.hasOwn(bag, key) ? bag[key] : undefined;
 
-/**
- * The generation of a message, from its properties only; undefined for telemetry, twin and lifecycle events, which are not
- * for this service (R2, R3; facts events.source, events.notifications).
- */
+/** From the properties only; undefined for telemetry, twin and lifecycle events (R2, R3; facts events.source, events.notifications). */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
   const msgType = own(properties, 'msgType');
@@ -191,10 +182,7 @@ const slotBytes = 8;
 /** Of a text; those that are all Latin-1 take half of it. */
 const perCharacter = 2;
 
-/**
- * Memory of a value that AMQP has decoded, in bytes, about.
- * @param chunks those that are counted already: a slice keeps the whole chunk of which it is a part
- */
+/** Memory of a value that AMQP has decoded, in bytes, about. @param chunks counted already: a slice keeps the whole chunk of which it is a part */
 export function memoryOf(value: unknown, chunks = new Set<ArrayBufferLike>()): number {
   if (typeof value === 'string') return valueBytes + perCharacter * value.length;
   if (typeof value !== 'object' || value === null) return 0;

@@ -71,10 +71,7 @@ export interface Result {
   readonly detailsKey: 'details' | 'detail';
 }
 
-/**
- * The acknowledgement of a message within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still
- * too large, it cannot be delivered.
- */
+/** Within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still too large, it cannot be delivered. */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const isV1 = envelope.generation === 'V1';
   const properties = withValues({ ...propertiesOf(envelope, now), ...result.properties });
@@ -141,9 +138,8 @@ interface Related {
 }
 
 /**
- * The acknowledgement with as much of the result as the hub's limit allows. It first cuts `details`, then those of related
- * models, then empties these, then drops related models, successful ones first (C3, D32). The result may still be too large.
- * @param encode called with ever shorter results
+ * As much of the result as the hub's limit allows: cuts `details`, then those of related models, then empties these, then drops related
+ * models, successful ones first (C3, D32). It may still be too large.
  */
 function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
   const whole = encode(result);

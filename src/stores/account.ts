@@ -4,10 +4,7 @@ import type { AccountAccess } from '../access/access.ts';
 import { currentOf, isSecret, renewed } from '../access/secretFiles.ts';
 import { sleep } from '../concurrency/waiting.ts';
 
-/**
- * Attempts are counted here, not in the client. The agent, which the client passes on without declaring it, keeps it from looking for a
- * proxy by itself.
- */
+/** Attempts are counted here, not in the client. The agent, which its type lacks, keeps it from looking for a proxy by itself. */
 export const clientOptions = (): StoragePipelineOptions =>
   Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
 
@@ -55,10 +52,7 @@ export function answerOf(error: unknown) {
 
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
-/**
- * A container of an account, with the key of the moment, or with an identity; and calls to it, with retries and time-outs.
- * @param storage its name in errors
- */
+/** A container, with the key of the moment or an identity; calls to it, with retries and time-outs. @param storage its name in errors */
 export function openContainer({ account, container }: ContainerAccess, storage: string, limits: CallLimits) {
   const keyNow = () => (isSecret(account) ? currentOf(account) : undefined);
   const open = (): ContainerClient =>
@@ -83,10 +77,7 @@ export function openContainer({ account, container }: ContainerAccess, storage: 
   const hasOtherKey = async (tried: string | undefined): Promise<boolean> =>
     isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
 
-  /**
-   * Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted.
-   * @throws StorageError with the operation and the reason
-   */
+  /** Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted. @throws StorageError */
   async function attempt<T>(
     what: string,
     by: number,

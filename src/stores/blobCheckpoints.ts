@@ -40,10 +40,7 @@ const mostRaces = 5;
 /** Longer content is cut: the service writes none. */
 const mostContentBytes = 4 * 1024 * 1024;
 
-/**
- * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
- * writes its epoch on the checkpoint, so that a late write of the last owner fails.
- */
+/** For any number of instances. Writes need the etag that was read. A claim writes its epoch on the checkpoint: a late write of the last owner fails. */
 export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
   const { namespace, hub, consumerGroup, limits = defaultLimits } = options;
   const blobs = createLabelledBlobs(options, 'checkpoint storage', limits);

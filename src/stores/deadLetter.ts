@@ -115,10 +115,7 @@ const letterFormat = z.object({
   }),
 });
 
-/**
- * @param id of the file or blob. A dead letter with another id is refused: it could not be deleted after its replay
- * @throws UnreadableDeadLetter
- */
+/** @param id of the file or blob: a letter of another id could not be deleted after its replay. @throws UnreadableDeadLetter */
 export function parse(text: string, id: string): DeadLetter {
   const { success, data } = letterFormat.safeParse(jsonOf(text));
   if (!success) throw new UnreadableDeadLetter(`${id} is no dead letter of format ${format}`);

@@ -189,10 +189,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
   return {
     /**
-     * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
-     * A store that cannot be listed takes dead letters beyond the quota of a device.
-     * @throws LetterRefused when its device has as many as it may have (D280), when it is too large, and when the store will not take
-     * it; any other error when it cannot be written at the moment
+     * From time to time the oldest beyond the limits of all are deleted (D282). A store that cannot be listed takes letters beyond a quota.
+     * @throws LetterRefused for a device with as many as it may have (D280), a letter that is too large, or a store that will not take it;
+     * any other error when it cannot be written at the moment
      */
     async park(letter: DeadLetter): Promise<void> {
       const id = idOf(letter);

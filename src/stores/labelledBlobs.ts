@@ -27,8 +27,7 @@ const clockNoiseMs = 1_500;
 const mark = 'mark';
 
 /**
- * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
- * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
+ * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts, and rejects with a StorageError.
  * @param storage its name in errors
  * @param suffix of all blobs, and not of their names here
  */
@@ -81,17 +80,10 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
       } while (from);
       return found;
     },
-    /**
-     * Labels and content of the same version. Undefined when there is no such blob.
-     * @param mostBytes the reading of longer content stops; what is returned then is longer, too
-     */
+    /** Labels and content of the same version; undefined when there is none. Reading stops beyond `mostBytes`: the result is longer, too. */
     read: (name: string, mostBytes: number, by = deadline()) =>
       attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, mostBytes, abortSignal)),
-    /**
-     * Under a condition, and with a mark of its own among the labels.
-     * @param etag of the version to be replaced; undefined when the blob must not exist
-     * @returns the new version, or undefined when the blob does not match `etag`
-     */
+    /** @param etag of the version to be replaced; undefined when the blob must not exist. @returns undefined when it has another */
     async change(name: string, { labels, content }: BlobContent, etag: string | undefined, by: number) {
       const metadata = { ...labels, [mark]: randomUUID() };
       const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };

@@ -19,10 +19,7 @@ type Amount = Readonly<Record<'letters' | 'bytes', number>>;
 export const nothing: Amount = { letters: 0, bytes: 0 };
 export const withOne = (own: Amount, more: number): Amount => ({ letters: own.letters + 1, bytes: own.bytes + more });
 
-/**
- * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
- * their device, then those beyond the limits of all.
- */
+/** Ids of the dead letters to be deleted, the oldest first: too old, beyond the limits of their device, or beyond those of all. */
 export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits, now: number): string[] {
   const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const devices = new Map<string, Amount>();

@@ -77,10 +77,7 @@ export function openDeadLetters(
 
 type Verbs<Store> = { readonly [Method in keyof Store]: StoreOperation };
 
-/**
- * A store whose calls are recorded. They reject with a StoreFailure, which says what to do, or with the error itself when it says
- * nothing about the store.
- */
+/** Records the calls. They reject with a StoreFailure, which says what to do, or with an error that says nothing about the store. */
 export function recorded<Store extends { [Method in keyof Store]: (...given: never[]) => Promise<unknown> }>(
   store: Store,
   verbs: Verbs<Store>,

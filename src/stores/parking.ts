@@ -48,8 +48,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
 
   return {
     /**
-     * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
-     * the place where the hub has the message. It is `left` when its partition has ended before: its next reader handles it again.
+     * Tries again with back-off while the store is out. What is refused is told in the log, with the place where the hub has the message.
+     * `left`: its partition has ended before, and the next reader handles it again.
      * @param waits called when the store is out: from now on the message waits for it
      */
     async park(

@@ -35,10 +35,7 @@ const graceMs = 5_000;
 
 export type DirectMethods = ReturnType<typeof createDirectMethods>;
 
-/**
- * @param access with the service connect right, or an identity that may invoke methods
- * @param ca certificate authorities to trust instead of the usual ones, PEM
- */
+/** @param access with the service connect right, or an identity that may invoke methods. @param ca authorities to trust instead, PEM */
 export function createDirectMethods(access: ServiceAccess, ca?: string) {
   const hostName = isSecret(access) ? partOf(currentOf(access), 'HostName') : access.hostName;
   const requests = createHttpsRequests(hostName, ca);
@@ -101,10 +98,7 @@ interface RestClient {
 /** A signature is valid for an hour, and is made anew after this time. */
 const signatureMs = 5 * 60_000;
 
-/**
- * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a
- * token, so that the request could not be captured; with a key it would sign each request. So this gives it the text for the header.
- */
+/** The hub's client. It is given the text for its header: else it would wait for a token, uncaptured, or sign each request. */
 function callerFor(access: ServiceAccess, requests: ReturnType<typeof createHttpsRequests>): () => Promise<Client> {
   const client = newServiceClient(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
@@ -141,10 +135,7 @@ const connectMs = 10_000;
 /** More than any response of the hub. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
-/**
- * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
- * @param hostName `name` or `name:port`
- */
+/** HTTPS for the hub's client, in place of its own, which uses Node's (D356). @param hostName `name` or `name:port` */
 function createHttpsRequests(hostName: string, ca?: string) {
   const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });
   let captured: HttpsRequest | undefined;

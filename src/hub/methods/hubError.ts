@@ -51,10 +51,7 @@ const byStatus: Readonly<Record<number, MethodFailure>> = {
   504: 'no_reply',
 };
 
-/**
- * Reads an error of the hub's client. Its class is misleading: every 403 is a TooManyDevicesError (M8).
- * @param wasSent whether the request was sent completely
- */
+/** Reads an error of the hub's client, whose class is misleading: every 403 is a TooManyDevicesError (M8). @param wasSent the request, as a whole */
 export function readHubError(error: Error, wasSent: boolean): HubError {
   // The client adds these when the hub has responded.
   const { response, responseBody } = error as { readonly response?: HttpsResponse; readonly responseBody?: string };

@@ -22,10 +22,7 @@ interface PartitionSessionOptions<A extends DeviceEvent>
   readonly record: Lease;
   readonly gaps: GapReports;
   readonly drainMs: number;
-  /**
-   * Releases the ownership.
-   * @param begun newest sequence number whose handling may have begun on any instance, if that is known
-   */
+  /** @param begun newest sequence number whose handling may have begun on any instance, if that is known */
   releaseLease(begun: number | undefined): Promise<void>;
   /** Called once. */
   ended(reason: Revocation | 'released' | 'not_released'): void;
@@ -35,10 +32,7 @@ interface PartitionSessionOptions<A extends DeviceEvent>
 
 export type PartitionSession = ReturnType<typeof beginPartitionSession>;
 
-/**
- * A partition session: the time in which this instance owns and reads one partition. It reads, and drains when it is to be
- * released; it is revoked from either state.
- */
+/** The time in which this instance owns and reads one partition. It reads, and drains when it is to be released; it is revoked from either state. */
 export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
@@ -84,10 +78,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
     devices: partition.devices,
     pending: partition.pending,
     state: () => state,
-    /**
-     * Nothing more is begun, called, sent or written, also in the middle of a drain, and the subscription closes. Does nothing when
-     * the session is revoked already.
-     */
+    /** Nothing more is begun, called, sent or written, also in the middle of a drain, and the subscription closes. */
     revoke(reason: Revocation) {
       if (state === 'revoked') return;
       ended(reason);

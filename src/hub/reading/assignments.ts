@@ -158,8 +158,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
     stateOf: (partition: string): SessionState | undefined =>
       sessions.get(partition)?.state() ?? (opening.has(partition) ? 'opening' : undefined),
     /**
-     * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
-     * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
+     * Does not reject when the hub refuses, or when the checkpoint is damaged or belongs to another hub: the troubles report that.
      * @param begun as the last owner wrote it in its release (D10)
      * @param afterUncleanShutdown the last owner has not released the partition (G4)
      */
@@ -197,7 +196,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
-    /** Messages that sessions had read and not done when they ended, after this moment, and that are not read here again. */
+    /** Messages that sessions left undone when they ended, after this moment as `performance.now()`, and that are not read here again. */
     leftSince: (moment: number) =>
       [...left.values()].reduce((sum, { messages, at }) => sum + (at >= moment ? messages : 0), 0),
     /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */

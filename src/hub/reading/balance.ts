@@ -8,10 +8,7 @@ export interface BalanceLimits {
   readonly forceMs: number;
 }
 
-/**
- * Derived, so that every configuration gives the owner time: it sees the request within a round (a sixth of the expiry)
- * and may use the whole drain limit. Never before the owner's expiry.
- */
+/** So every configuration gives the owner time: it sees the request within a round (a sixth of the expiry) and may use the whole drain limit. */
 export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs, forceMs: expiryMs + drainMs });
 
 /**

@@ -114,10 +114,7 @@ export function createRounds(options: RoundsOptions) {
   return {
     /** Never rejects. */
     run: () => round().then(() => allTroubles.clear(roundTrouble), failed),
-    /**
-     * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
-     * other instances must not claim the partition.
-     */
+    /** Renews what is owned, and takes nothing: a drain may take longer than the expiry. Never rejects. */
     async renew() {
       try {
         const records = await ownerships.look();

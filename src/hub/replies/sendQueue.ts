@@ -3,10 +3,7 @@ import type { SendRefusal } from './sendFailure.ts';
 /** One of so many turns is for full queues while other sends wait. */
 const fullShare = 16;
 
-/**
- * Lets sends begin in fair order, at the rate of the limit.
- * @param maxInFlight most sends that wait for the hub's answer at once
- */
+/** Lets sends begin in fair order, at the rate of the limit. @param maxInFlight most sends that wait for the hub's answer at once */
 export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, maxInFlight: number) {
   const usual = createFairQueue<() => void>();
   const full = createFairQueue<() => void>();
@@ -47,10 +44,8 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
       return isFree;
     },
     /**
-     * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait. One send of a
-     * device at a time.
-     * @param rank `failure` goes before `usual`; `full`, to a device whose queue was full, goes when no other waits, and else has
-     * a small share of the turns
+     * Waits without a time-out: the lanes limit how many wait. One send of a device at a time.
+     * @param rank `failure` goes before `usual`; `full`, when no other waits, and else has a small share of the turns
      * @param go called when the send may begin; then `settled` must follow
      * @returns ends the wait
      */
@@ -71,10 +66,7 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
   };
 }
 
-/**
- * A queue that serves devices in turn, each with one entry at a time. It works in rounds: each device that waits has one turn in a
- * round, and those whose entry has `isFirst` have theirs before the others (C4).
- */
+/** Each device has one entry at a time and one turn in a round; those whose entry has `isFirst` have theirs before the others (C4). */
 export function createFairQueue<T>() {
   const newRound = () => ({ first: new Map<string, T>(), others: new Map<string, T>() });
   let [current, following] = [newRound(), newRound()];

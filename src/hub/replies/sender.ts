@@ -10,10 +10,7 @@ export interface ReplyObserver {
   waits(what: 'turn' | 'hub'): void;
   /** The hub has not taken it: called each time. */
   refused(reason: RefusalReason): void;
-  /**
-   * It waits for room in the full queue of its device, until it waits for the hub again or is settled (C4).
-   * @param giveUp drops it at once, as when its time is over
-   */
+  /** It waits for room in the queue of its device, until it waits for the hub again or is settled (C4). @param giveUp drops it at once */
   sleeps(giveUp: () => void): void;
 }
 
@@ -67,10 +64,7 @@ export function createSender(options: SenderOptions) {
   /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
-  /**
-   * Replies that wait for their turn, for another attempt or behind others of their device, by what ends their session. One
-   * listener for all of a session: the time to add one grows with their number.
-   */
+  /** Replies that wait, by what ends their session. One listener for all of a session: the time to add one grows with their number. */
   const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
   let sleeping = 0;
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
@@ -96,10 +90,7 @@ export function createSender(options: SenderOptions) {
     for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'stopped');
   }
 
-  /**
-   * @param begin is given what ends the pause, and returns what is to be done at its end
-   * @returns whether it has ended before the waiting was over
-   */
+  /** Whether it has ended before the waiting was over. @param begin is given what ends the pause, and returns what is to be done at its end */
   function pause(one: OpenReply, begin: (go: () => void) => () => void): Promise<boolean> {
     if (isOver(one)) return Promise.resolve(false);
     const { ended } = one;
@@ -210,11 +201,7 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
-    /**
-     * Never rejects.
-     * @param ended when aborted, the reply waits for no further attempt
-     * @param observer told what the reply waits for
-     */
+    /** Never rejects. @param ended when aborted, the reply waits for no further attempt */
     async send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery> {
       if (!fits(reply)) return { dropped: 'too_large' };
       const { deviceId } = reply;

@@ -76,10 +76,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
       if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
-    /**
-     * Sends one reply once. Returns why the hub did not accept it, or undefined when it did (fact c2d.accepted). Never rejects.
-     * @param onSent called when the send begins, which may be after a wait for the link
-     */
+    /** Why the hub did not accept it (fact c2d.accepted). Never rejects. @param onSent called when the send begins, after a wait for the link */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       if (attached !== undefined && !isAttached) await attached;
       if (isClosed) return unreachable; // the SDK's client would connect again by itself, and never be closed (SDK trap)
@@ -170,10 +167,7 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
         });
       });
     },
-    /**
-     * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
-     * many (SDK trap).
-     */
+    /** Sends since the oldest one that is not settled, included: the client has no more places than so many (SDK trap). */
     span(): number {
       for (const { number } of unsettled) return sent - number;
       return 0;
