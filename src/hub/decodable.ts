@@ -34,7 +34,8 @@ export function sectionsOf(bytes: Uint8Array, most = mostInBody) {
       walk.values = Math.min(walk.values, most);
     }
     const canFollow = !isBody || kindOfBody === undefined || (kind === kindOfBody && kind !== anyValue);
-    const end = canFollow && isValueOf(kind, bytes[value]) ? endOfValue(walk, value, mostLevels) : refused;
+    const canBegin = beginnings.get(kind)?.includes(bytes[value] ?? 0) ?? kind === anyValue;
+    const end = canFollow && canBegin ? endOfValue(walk, value, mostLevels) : refused;
     if (end === refused) return { areDecodable: false, body, properties, annotated };
     if (isBody) kindOfBody = kind;
     if (kind === messageAnnotations) annotated = end;
@@ -51,13 +52,8 @@ export function isFrameDecodable(frame: Uint8Array): boolean {
   return endOfValue({ bytes: frame, values: mostInBody, empty: mostEmpty }, performative, mostLevels) !== refused;
 }
 
-interface Walk {
-  readonly bytes: Uint8Array;
-  /** Values that may still come. */
-  values: number;
-  /** Elements without bytes that may still come. */
-  empty: number;
-}
+/** `values`, and elements without bytes, that may still come. */
+type Walk = { readonly bytes: Uint8Array; values: number; empty: number };
 
 export const refused = -1;
 
@@ -68,24 +64,12 @@ function endOfDescriptor(bytes: Uint8Array, at: number): number {
   return isLong ? at + 10 : refused;
 }
 
-/** Whether a section of this kind can have a value that begins with this code. */
-function isValueOf(kind: number, code: number | undefined): boolean {
-  switch (kind) {
-    case 0x70: // header
-    case 0x73: // properties
-    case sequence:
-      return code === 0x45 || code === 0xc0 || code === 0xd0;
-    case 0x71: // delivery annotations
-    case messageAnnotations:
-    case applicationProperties:
-    case 0x78: // footer
-      return code === 0xc1 || code === 0xd1;
-    case data:
-      return code === 0xa0 || code === 0xb0;
-    default:
-      return kind === anyValue;
-  }
-}
+/** The codes with which a value can begin: a list of header, properties and sequence, a binary of data, else a map. */
+const beginnings = new Map<number, readonly number[]>([
+  ...[0x70, 0x73, sequence].map((kind) => [kind, [0x45, 0xc0, 0xd0]] as const),
+  ...[0x71, messageAnnotations, applicationProperties, 0x78].map((kind) => [kind, [0xc1, 0xd1]] as const),
+  [data, [0xa0, 0xb0]],
+]);
 
 /** All codes that the libraries know. The first digit says how many bytes follow, or how many bytes the size has. */
 const isKnown = new Uint8Array(256);
@@ -141,7 +125,6 @@ function endOfContent(walk: Walk, code: number, at: number, levels: number): num
     : endOfArray(walk, count, items, end, levels - 1);
 }
 
-/** Of a list or map. */
 function endOfItems(walk: Walk, count: number, from: number, end: number, levels: number): number {
   if (count > end - from) return refused;
   let at = from;
