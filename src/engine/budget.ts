@@ -2,21 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { type Amount, createLine, createSleeping, inTurn, type Limits, type Line, type Sleeping } from './rooms.ts';
 
 /**
- * Bounds messages and bytes in flight: beyond the limits, messages that could begin wait in order of arrival (G2). A message
- * is charged from when it begins until only its replies are left to be sent (D27).
- *
- * A compressed message of a few hundred bytes reserves megabytes, and holds them as long as a backend takes. So a part of the
- * bytes is for small messages alone, and large ones have a line of their own before the line of all, where nothing passes them
- * (D192).
+ * Beyond the limits, messages that could begin wait in order of arrival (G2). A message is charged from when it begins until only its
+ * replies are left to be sent (D27). A compressed one may reserve megabytes for as long as a backend takes: so a part of the bytes is for
+ * small messages, and large ones have a line of their own before the line of all, where nothing passes them (D192).
  */
 export interface Budget {
-  /** The line that a message with a reservation of this size is charged to. */
   of(bytes: number): Line;
   inFlight(): Amount;
   /** The line of all messages, and before it that of large ones. */
   readonly all: Line;
   readonly large: Line;
-  /** For messages of which only replies are left to be sent. */
   readonly answering: Line;
   /** For those of them that wait for the full queues of their devices: one room for the process (C4). */
   readonly sleeping: Sleeping;
@@ -26,10 +21,7 @@ export interface Budget {
 
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
 const smallBytes = 16 * 1024;
-
-/** The part of the bytes that large messages may take together. */
 const largePart = 3 / 4;
-
 /** The room `answering` has this part of the bytes, and the same number of messages. */
 const answeringPart = 1 / 8;
 
@@ -79,10 +71,7 @@ function measureLoop(): () => number {
 
 export type AdaptiveLimit = ReturnType<typeof createAdaptiveLimit>;
 
-/**
- * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
- * old in memory; up to the limit while it has time to spare, because then they wait for backends and the hub (D163).
- */
+/** How many messages may be in flight: few while they keep the event loop busy, up to the limit while they wait for backends and the hub (D163). */
 export function createAdaptiveLimit({ least, most, inLine, measure = measureLoop }: AdaptiveLimitOptions) {
   let messages = Math.min(least, most);
   let isMeasuring = false;

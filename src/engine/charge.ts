@@ -1,11 +1,9 @@
 import type { Budget } from './budget.ts';
 import type { PartitionBacklog, Sleeper } from './rooms.ts';
 
-/** What a message is charged with, and where. */
 export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
 
 const none = () => undefined;
-/** Of a message without a partition. */
 export const noCharge = { shrink: none, aside: none, sleeps: none, wakes: none, parks: none, takeForAnswers: none };
 
 export interface ChargeOptions {
@@ -31,7 +29,6 @@ export function createCharge(
   /** Undefined while it has no room for answers of its own. */
   let answers: number | undefined;
   let isAsleep = false;
-  /** Its handling is over. */
   let keepsNoMore = false;
 
   function shrink(bytes: number) {
@@ -68,9 +65,8 @@ export function createCharge(
     /** Releases bytes that it does not need, or not any more (R6): those of answers, if it has taken room for them. */
     shrink,
     /**
-     * It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
-     * @param left only its replies are left, and so many bytes
-     * @param kept and so many bytes of answers of backends
+     * It waits for a backend or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
+     * @param left bytes, when only its replies are left; and `kept` of answers of backends
      */
     aside(left?: number, kept = 0) {
       if (left !== undefined) {
@@ -94,7 +90,6 @@ export function createCharge(
       setAsleep(true);
       sleeper.sleeps(giveUp);
     },
-    /** One of these replies is tried again. */
     wakes() {
       setAsleep(false);
       sleeper?.wakes();

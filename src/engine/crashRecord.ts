@@ -12,7 +12,6 @@ export interface CrashRecord {
 
 export interface Suspicion {
   readonly isInWork: boolean;
-  /** Unclean shutdowns at which it was alone. */
   readonly ends: number;
 }
 
@@ -68,20 +67,15 @@ export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord 
   crashRecord !== undefined && crashRecord.ends >= endsBeforeBatches;
 
 interface SessionOpening {
-  /** Sequence number of the checkpoint. */
   readonly position: number;
   isDone(sequenceNumber: number): boolean;
-  /** Sequence number of the newest event in the hub. */
   readonly newest: number;
-  /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
 }
 
 /**
- * The crash record to be written when a session begins. A finished message is no longer a suspect. After an unclean shutdown,
- * the suspects that were in work stay blamed, or, when none was, those that were before; so does one that has been alone at an end.
- * The others are cleared.
- * @param crashRecord of the last session
+ * The crash record to be written when a session begins. After an unclean shutdown, the unfinished suspects that were in work stay blamed,
+ * or, when none was, those that were before; so does one that has been alone at an end. The others are cleared.
  */
 export function crashRecordAtOpening(
   crashRecord: CrashRecord | undefined,

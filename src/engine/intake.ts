@@ -31,10 +31,7 @@ const nothing: Dependencies = { areAvailable: () => true, met: async () => true 
 
 const unregistered: WorkHandle = { done: true };
 
-/**
- * Accepts one message after the other. A message that can begin waits for the budget: that is the back-pressure. One whose device is
- * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
- */
+/** A message that can begin waits for the budget: that is the back-pressure. Another waits in its lane, and delays others only in a full backlog (D27). */
 export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   const { budget, lanes, condition, draining, costOf, dependenciesOf, publisherOf, quarantine, begin } = options;
   /** The message at the door whose followers know that it waits, and the one whose requirement is watched. */
@@ -58,7 +55,6 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
     lanes.begin(message.receivedMessage.deviceId, message);
   }
 
-  /** Returns whether there was room. */
   function keepIt(message: QueuedMessage<A>, publish: Publish | undefined): boolean {
     const { event, deviceId } = message.receivedMessage;
     message.waitingBytes ||= memoryWhileWaiting(event);
@@ -109,11 +105,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
     }
   }
 
-  /**
-   * @param readAt when the message was read from the hub, as `performance.now()`
-   * @returns undefined when it need not wait; to be called again only after that
-   * @throws what the parts that look at the message throw, before it is registered
-   */
+  /** Undefined when it need not wait; to be called again only after that. @throws what looks at the message throws, before it is registered */
   return (receivedMessage: A, readAt: number): Promise<void> | undefined => {
     const { event } = receivedMessage;
     told = undefined;

@@ -16,7 +16,6 @@ export interface PartitionOptions<A extends DeviceEvent>
   extends CheckpointOptions,
     Pick<IntakeOptions<A>, 'costOf' | 'dependenciesOf' | 'publisherOf'>,
     Pick<WorkOptions<A>, 'budget' | 'dispatch'> {
-  /** Of all partitions. */
   readonly backlog: Backlog;
   /** Reads an event; undefined when it is to be skipped. @param redelivered its handling may have begun before */
   receivedMessageOf(event: HubEvent, redelivered: boolean): A | undefined;
@@ -27,7 +26,6 @@ export interface PartitionOptions<A extends DeviceEvent>
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'turnstile' | 'log' | 'meter'>;
 }
 
-/** Sequence numbers that are missing between two events. */
 export type Gap = Readonly<Record<'after' | 'next', number>>;
 
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
@@ -35,11 +33,9 @@ const leaveMs = 1_000;
 
 export type Partition = ReturnType<typeof createPartition>;
 
-/** One partition of the hub while this instance owns it. */
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>) {
   const { budget, receivedMessageOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
-  /** No more messages begin. */
   const stopping = new AbortController();
   /** The partition is released or revoked: messages in flight make no calls and send no replies. */
   const ending = new AbortController();
@@ -91,7 +87,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     condition.changed();
   }
 
-  /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
     if (ended.aborted) return;
     revoke();
@@ -160,11 +155,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       return {
         inFlight,
         sleeping: work.sleeping(),
-        /** Read and waiting to begin. */
         waiting: Math.max(0, checkpoints.pending() - inFlight),
-        /** Devices with messages here: each has a lane. */
         devices: lanes.count(),
-        /** The oldest message that is not handled to its end. */
         oldest: oldest && {
           device: oldest.deviceId,
           sequenceNumber: oldest.first.sequenceNumber,
@@ -180,7 +172,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     /** Walks over all lanes: only for when an operator asks. @param device only this one; undefined for all */
     devices: (device: string | undefined): DeviceWork[] =>
       [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device).map(workOf),
-    /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
     /** Begins no more, waits up to `limitMs`, tells the rest to leave, and writes the last checkpoint. Returns how many are left unfinished. */
     async drain(limitMs: number): Promise<number> {
@@ -203,18 +194,14 @@ export type DeviceWork = ReturnType<typeof workOf>;
 
 const workOf = ({ deviceId, length, wait, first }: Lane<QueuedMessage<unknown>>) => ({
   device: deviceId,
-  /** Messages of the device that are read and not handled to their end. */
   messages: length,
-  /** Of the oldest. */
   sequenceNumber: first.sequenceNumber,
   /** When the oldest was read from the hub, as `performance.now()`. */
   readAt: first.readAt,
   state: typeof wait === 'object' ? ('waits for backends' as const) : states[wait ?? 'none'],
-  /** The backends that it waits for, or one of which it waits for. */
   needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
   /** When its handling began, as `performance.now()`; undefined while it waits. */
   begunAt: first.observation?.begunAt,
-  /** Backend calls and replies in progress. */
   steps: [...(first.observation?.open ?? [])] as readonly Step[],
 });
 

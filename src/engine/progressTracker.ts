@@ -50,8 +50,7 @@ export type RedeliveryHorizon = ReturnType<typeof createRedeliveryHorizon>;
 
 /**
  * The newest message whose handling may have begun in an earlier session (D10). While it is not known, every event counts as redelivered.
- * @param newest as the last owner wrote it when it released the partition; else asks for the newest event of the hub when this session
- * receives its first events: from then on the hub sends none to the last owner
+ * @param newest as the last owner wrote it; else asks the hub when the first events come: from then on it sends none to the last owner
  */
 export function createRedeliveryHorizon(
   newest: number | (() => Promise<number>),

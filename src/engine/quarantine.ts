@@ -4,12 +4,9 @@ import { type Meter, noMeter } from '../observing/metrics.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects } from './crashRecord.ts';
 
 export interface QuarantineOptions {
-  /** The crash record of the checkpoint, as text. */
   readonly crashRecord: string | undefined;
-  /** Writes a crash record and returns whether that worked. */
   recordCrashState(next: CrashRecord): Promise<boolean>;
   readonly draining: AbortSignal;
-  /** One for the process. */
   readonly turnstile: Turnstile;
   /** The most suspects of a batch: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
@@ -19,7 +16,6 @@ export interface QuarantineOptions {
 
 /** A message that was alone in work at this number of unclean shutdowns is parked unexecuted. */
 const endsUntilParked = 3;
-
 /** Those that were in work at the last unclean shutdown begin in this number of batches: the cause is in one of them. */
 const parts = 4;
 
@@ -47,10 +43,8 @@ export function createQuarantine(options: QuarantineOptions) {
   /** Unfinished suspects that the cause is among, as far as known. They begin before all others. */
   const blamed = new Map(crashRecord.suspects);
   const mostBlamed = Math.min(Math.ceil(blamed.size / parts), mostSuspects);
-  /** Devices whose suspect has been seen. */
   const devices = new Set<string>();
   const waiting = new Map<number, { readonly deviceId: string; begin(isTurn: boolean): void }>();
-  /** In work. */
   const batches: Batch[] = [];
   /** Suspects that have left work and not ended. */
   const asleep = new Set<number>();
@@ -165,16 +159,12 @@ export function createQuarantine(options: QuarantineOptions) {
         turnstile.wait(partition);
       });
     },
-    /** The message does not begin now, and waits again. */
     putBack(deviceId: string, sequenceNumber: number) {
       if (batchOf(sequenceNumber) === undefined) return;
       devices.delete(deviceId);
       leaveWork(sequenceNumber);
     },
-    /**
-     * A message has ended. Undefined when it was no suspect; else resolves when a checkpoint contains its end: the device's next
-     * message begins after that, so that a crash which it causes is not blamed on this one.
-     */
+    /** Undefined when it was no suspect; else resolves when a checkpoint contains its end, before the device's next message, which is none. */
     ended(sequenceNumber: number): Promise<unknown> | undefined {
       if (batchOf(sequenceNumber) === undefined && !asleep.delete(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
@@ -192,20 +182,14 @@ export function createQuarantine(options: QuarantineOptions) {
       leaveWork(sequenceNumber);
       void save();
     },
-    /** Suspects that wait or are in work. */
     suspects: () => batches.reduce((sum, { left }) => sum + left.size, waiting.size),
   };
 }
 
-/**
- * Of one partition, the suspects to begin next; undefined when none wait. Of the partitions, the one with the lowest rank is next.
- * @param isIdle no suspect of the process is in work: only then one begins that is to be alone
- */
+/** Of a partition, the suspects to begin next. The lowest rank is next. @param isIdle only then one begins that is to be alone */
 type Candidates = (isIdle: boolean) => { readonly rank: number; take(): Batch } | undefined;
 
-/** Suspects of one partition that begin together. */
 interface Batch {
-  /** Those in work. */
   readonly left: Set<number>;
   readonly patienceMs: number;
   /** Resolves when the crash record of the partition is stored, with the batch that is recorded now. */
@@ -218,7 +202,6 @@ export type Turnstile = ReturnType<typeof createTurnstile>;
 /** Lets batches of all partitions begin one after the other. Only the last one in work is recorded as such: the cause is in it, or it will end. */
 export function createTurnstile() {
   const partitions = new Set<Candidates>();
-  /** In the order of their beginning. */
   const inWork: Batch[] = [];
   let recorded: { readonly batch: Batch; readonly isAlone: boolean } | undefined;
   /** The batch that began last, until it has ended or had its time. */
@@ -268,13 +251,11 @@ export function createTurnstile() {
   }
 
   return {
-    /** The partition has suspects that wait. */
     wait(partition: Candidates) {
       partitions.add(partition);
       void serve();
     },
     leave: (partition: Candidates) => void partitions.delete(partition),
-    /** One of the batch has left work. */
     left(batch: Batch) {
       if (batch.left.size === 0) {
         inWork.splice(inWork.indexOf(batch), 1);

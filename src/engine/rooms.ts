@@ -8,10 +8,7 @@ type Pace = { messages(): number; reached(changed: () => void): void };
 
 export type Line = ReturnType<typeof createLine>;
 
-/**
- * A fair semaphore over messages and bytes, with one line of those that wait. One message always fits while no other is in it.
- * @param adaptiveLimit all messages may be in it when omitted
- */
+/** A fair semaphore over messages and bytes, with one line of those that wait. One message always fits while no other is in it. */
 export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pace) {
   let messages = 0;
   let bytes = 0;
@@ -88,7 +85,6 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pa
   };
 }
 
-/** Charges one line after the other. */
 export function inTurn(first: Line, second: Line | undefined): Line {
   if (second === undefined) return first;
 
@@ -132,7 +128,6 @@ export function createBacklog(limits: Limits) {
   const half = { maxMessages: limits.maxMessages / 2, maxBytes: limits.maxBytes / 2 };
   const all = createLine(limits);
   const forBackend = new Map<string, Line>();
-  /** Of the partitions that have stopped, in the order in which they did. */
   const stopped = new Set<() => void>();
 
   function partIn(parts: Map<string, Line>, backend: string, whole?: Line): Line {
@@ -147,10 +142,7 @@ export function createBacklog(limits: Limits) {
     for (const roomAgain of told) roomAgain();
   }
 
-  /**
-   * What waits of one partition: at most half of all, so that the others have room.
-   * @param roomAgain called once there may be room, after there was none for a message of the partition
-   */
+  /** At most half of all may be of one partition. @param roomAgain called once there may be room, after there was none */
   function ofPartition(roomAgain: () => void) {
     const own = inTurn(createLine(half), all);
     const ownForBackend = new Map<string, Line>();
@@ -171,19 +163,16 @@ export function createBacklog(limits: Limits) {
         if (!fits) stopped.add(roomAgain);
         return fits;
       },
-      /** A message waits, for these backends if for any. */
       enter(bytes: number, backends: readonly string[] = []) {
         own.add(bytes);
         hold({ messages: 1, bytes }, backends);
       },
-      /** A message has begun. */
       give(bytes: number) {
         if (isClosed) return; // it is freed already
         own.give(bytes);
         tellStopped();
       },
       hold,
-      /** They do not any more. */
       release({ messages, bytes }: Amount, backends: readonly string[]) {
         if (isClosed || backends.length === 0) return;
         for (const backend of backends) partOf(backend).give(bytes, messages);
@@ -204,20 +193,13 @@ export function createBacklog(limits: Limits) {
 /** Of each that sleeps, beside its event and its replies: what it does, and what it waits with. */
 export const sleeperBytes = 8 * 1024;
 
-interface ChargedSleeper {
-  bytes: number;
-  isFollowed(): boolean;
-  /** Undefined while it is awake. */
-  giveUp: (() => void) | undefined;
-}
+/** Has no `giveUp` while it is awake. */
+type ChargedSleeper = { bytes: number; isFollowed(): boolean; giveUp: (() => void) | undefined };
 
 export type Sleeping = ReturnType<typeof createSleeping>;
 export type Sleeper = ReturnType<Sleeping['add']>;
 
-/**
- * Messages of which only replies are left that wait for the full queues of their devices (C4). They hold no room that others need:
- * their bytes have a bound of their own, beyond which the one that has slept longest is given up.
- */
+/** Messages whose last replies wait for full queues (C4), with a bound of their own: beyond it the one that has slept longest is given up. */
 export function createSleeping(maxBytes: number) {
   /** In the order in which they began to sleep. */
   const charged = new Set<ChargedSleeper>();
@@ -233,11 +215,7 @@ export function createSleeping(maxBytes: number) {
     one.giveUp();
   }
 
-  /**
-   * One message, charged from when it first sleeps until it is given up or leaves.
-   * @param size bytes of its event and its replies
-   * @param isFollowed whether other messages of its device wait behind it
-   */
+  /** A message, charged from when it first sleeps until it is given up or leaves. @param size bytes of its event and its replies */
   function add(size: number, isFollowed: () => boolean) {
     const one: ChargedSleeper = { bytes: size + sleeperBytes, isFollowed, giveUp: undefined };
     return {
@@ -251,7 +229,6 @@ export function createSleeping(maxBytes: number) {
           giveUp(other);
         }
       },
-      /** Its replies are tried again. */
       wakes() {
         one.giveUp = undefined;
       },

@@ -21,7 +21,6 @@ const standardFields = [
 const mostItems = 1_000;
 const namesKept = 256;
 const longestKept = 64;
-
 /** With more in the upper half of 64 bits, the library gives the bytes. */
 const mostHigh = 2 ** 21;
 const wide = (high: number, bytes: Buffer, at: number): number | Buffer =>
@@ -74,10 +73,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   const empty = Buffer.alloc(0);
   let bytes: Buffer = empty;
   let at = 0;
-  /** Of the list or map that is read. */
   let end = 0;
 
-  /** The next item as the library has it. */
   function item(): unknown {
     const code = bytes[at] ?? 0;
     const from = at + 1;

@@ -7,15 +7,12 @@ import { Receiver, ReceiverEvents } from 'rhea-promise';
  * queue. Three faults of that are corrected here.
  */
 
-/** The version whose private members are used. */
 const version = '6.0.4';
-
 /** Seconds for which the calls of a receiver wait at least, but for the first: that one waits as the subscription says (D145). */
 const idleSeconds = 2;
 
 type Receive = (most: number, waitSeconds?: number, signal?: AbortSignal) => Promise<ReceivedEventData[]>;
 
-/** The receiver of one partition in the client. */
 type PartitionReceiver = { receiveBatch: Receive };
 
 interface PrivateParts {

@@ -60,7 +60,6 @@ function mendConnections(): void {
   });
 }
 
-/** Members of rhea's connection that its typings omit. */
 interface InnerConnection {
   readonly options: { tcp_no_delay?: boolean };
   /** True also when the peer's close answers ours. */

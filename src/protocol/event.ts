@@ -1,7 +1,6 @@
 import { uuidv5 } from './ids.ts';
 import { quoted } from './rejection.ts';
 
-/** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
   /** The bytes of the data section; another type for another kind of body; null when that cannot be decoded at a bounded cost (D190). */
   readonly body: unknown;
@@ -15,10 +14,7 @@ export interface HubEvent {
 /** The body of an event whose properties cannot be decoded at a bounded cost. Without annotations it has no number, offset and time (D190). */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
-export interface Origin {
-  readonly hub: string;
-  readonly partition: string;
-}
+export type Origin = Readonly<Record<'hub' | 'partition', string>>;
 
 export type Generation = 'V2' | 'V1';
 
@@ -42,7 +38,6 @@ function isTelemetry(event: HubEvent): boolean {
   return source === undefined || source === 'Telemetry';
 }
 
-/** Why an event is not for this service, for operators. */
 export function whyNotOurs(event: HubEvent): string {
   if (!isTelemetry(event)) return 'iothub-message-source is not Telemetry';
   if (own(event.properties, 'msgType') !== undefined) return 'msgType is not action';
@@ -125,9 +120,8 @@ const watched = new Map([
 ]);
 
 /**
- * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
- * the device. Reads every name but only two values, because most messages are telemetry.
- * @param isOurs whether the message is for this service in spite of it
+ * A misspelt property name because of which a message, or one of its properties, is ignored; for the developer of the device. Reads every
+ * name but only two values. @param isOurs whether the message is for this service in spite of it
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {
@@ -145,10 +139,7 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
   return undefined;
 }
 
-/**
- * The event without what the client keeps beside it: its own object has all a second time, and its body is a slice of the
- * chunk that it read from the socket, up to 64 KiB of other events. A body of less than half of its chunk is copied.
- */
+/** Without what the client keeps beside it: all a second time, and the chunk of the socket, up to 64 KiB, when the body is less than half of it. */
 export function compactEvent(event: HubEvent): HubEvent {
   const { body, properties, systemProperties } = event;
   return {

@@ -69,7 +69,6 @@ export const typeRef = z
 
 export interface TypeRef {
   readonly typeId: string;
-  /** A major or a full version. */
   readonly version: string | undefined;
 }
 

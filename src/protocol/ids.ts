@@ -35,10 +35,7 @@ export function writeUuid(bytes: Buffer, start: number, uuid: string): number {
 const notUuid = () => new Error('the namespace is not a UUID');
 
 /** A place in a trace: 32 and 16 hexadecimal digits. */
-export interface TraceContext {
-  readonly traceId: string;
-  readonly spanId: string;
-}
+export type TraceContext = Readonly<Record<'traceId' | 'spanId', string>>;
 
 /** W3C trace context: version 00, trace id, parent id, flags. Ids of zeros only are invalid. */
 const traceparentForm = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;

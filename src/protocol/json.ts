@@ -41,7 +41,6 @@ export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonL
   return json;
 }
 
-/** The whole of a text that is UTF-8. */
 function checked(text: Buffer): FoundJson {
   const end = text.byteLength - 1;
   if (end === 0) throw new MalformedJson('is empty, expected JSON');
@@ -60,9 +59,8 @@ export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json 
   readJson(Buffer.from(text), keys, limits);
 
 /**
- * Reads the answer of a backend in slices and in one pass: elements are taken as it comes to them.
- * @param keys the keys of the outermost object to find, with that of `elements`
- * @returns reads about the given number of bytes more; undefined until all has been read
+ * Reads in slices of about so many bytes, in one pass; undefined until all has been read. Elements are taken as it comes to them.
+ * @param keys of the outermost object to find, with that of `elements`
  * @throws MalformedJson, also later; TypeError when the member of the elements is no array
  */
 export function answerReader(answer: Uint8Array, keys: Keys, elements?: Elements): (slice: number) => Json | undefined {
@@ -88,13 +86,11 @@ export function leafOf({ bytes, members }: Json, key: string): FoundJson | undef
   return member && new FoundJson(bytes, member.start, member.end);
 }
 
-/** The text of one outermost member; undefined when it is missing. */
 export const textIn = (json: Json, key: string): string | undefined => leafOf(json, key)?.text;
 
 /** The value of one outermost member; undefined when it is missing. Only for small members. */
 export const valueIn = (json: Json, key: string): unknown => leafOf(json, key)?.value;
 
-/** Whether one outermost member is a text. */
 export const isText = ({ members, bytes, end }: Json, key: string): boolean =>
   bytes[members.get(key)?.start ?? end] === quote; // no quote follows a value
 
@@ -176,17 +172,12 @@ export function withoutMember(json: Json, key: string): Buffer {
   return Buffer.concat([bytes.subarray(start, from), bytes.subarray(to, end)]);
 }
 
-interface Name {
-  readonly name: string;
-  readonly bytes: Buffer;
-  readonly next: Name | undefined;
-}
+type Name = { readonly name: string; readonly bytes: Buffer; readonly next: Name | undefined };
 
 /** The names as keys to find: a key costs as much among hundreds of names as among two, and no text is made of it. */
 export function keysOf(names: Iterable<string>): Keys {
   const wanted = new Set(names);
   const unused = Math.clz32(4 * wanted.size + 3) - 2;
-  /** By the first bits of the hash. */
   const places = new Array<Name | undefined>(2 ** (30 - unused)).fill(undefined);
   let longest = 0;
   for (const name of wanted) {

@@ -70,7 +70,6 @@ export class FoundJson {
 /** An array in the outermost object whose elements are taken one by one, as the pass comes to them. */
 export interface Elements {
   readonly key: string;
-  /** The keys to find in elements that are objects. */
   readonly keys: Keys;
   /** What it throws ends the reading. */
   take(element: Json): void;
@@ -111,8 +110,7 @@ export class Pass {
 }
 
 /**
- * @param until pauses before the first value from this offset on
- * @returns whether all has been passed
+ * Whether all has been passed. @param until pauses before the first value from this offset on
  * @throws MalformedJson; TypeError when `elements` are in no array; what taking an element throws
  */
 export function goOn(pass: Pass, until = pass.json.bytes.length): boolean {
@@ -232,7 +230,6 @@ const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** For each byte, whether it is one of the characters. */
 const oneOf = (characters: string): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, code) => Number(characters.includes(String.fromCharCode(code))));
 

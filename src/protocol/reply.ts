@@ -3,7 +3,6 @@ import { type Envelope, messageId } from './envelope.ts';
 import { shortened } from './rejection.ts';
 import { type ResultCode, resultCodes } from './vocabulary.ts';
 
-/** A cloud-to-device message: an acknowledgement or a notification. */
 export interface Reply {
   readonly kind: 'acknowledgement' | 'notification';
   /** The receiving device; it may differ from the requesting one (A11). */
@@ -58,7 +57,6 @@ function mostBytes({ body, deviceId, messageId, correlationId, properties }: Rep
 export const systemCorrelationId = (id: string | undefined): string | undefined =>
   id !== undefined && /^[\x20-\x7e]{1,128}$/.test(id) ? id : undefined;
 
-/** The result of one message, for its acknowledgement. */
 export interface Result {
   readonly success: boolean;
   readonly code: ResultCode;
@@ -125,22 +123,14 @@ function jsonOf(fields: Readonly<Record<string, unknown>>): string {
   return `{${members}}`;
 }
 
-/** Most characters of shortened texts. */
 const ofDetails = 256;
 const ofRelatedDetails = 64;
-
 /** Related models beyond this size as plain JSON are dropped without trying to compress them. */
 const mostPlainBytes = 8 * maxReplyBytes;
 
-interface Related {
-  readonly success: boolean;
-  readonly details: string;
-}
+type Related = { readonly success: boolean; readonly details: string };
 
-/**
- * As much of the result as the hub's limit allows: cuts `details`, then those of related models, then empties these, then drops related
- * models, successful ones first (C3, D32). It may still be too large.
- */
+/** Cuts `details`, then those of related models, then empties these, then drops related models, successful ones first (C3, D32). */
 function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
   const whole = encode(result);
   if (fits(whole)) return whole;

@@ -28,9 +28,7 @@ export class StorageError extends Error {
   /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly code: string;
-  /** The header of that name. */
   readonly date: string | undefined;
-  /** Status and code. */
   readonly said: string;
 
   constructor(what: string, status: number | undefined, code: string, date?: string) {

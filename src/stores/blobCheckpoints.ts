@@ -36,7 +36,6 @@ const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_
 
 /** Attempts to write a checkpoint that others change at the same time. */
 const mostRaces = 5;
-
 /** Longer content is cut: the service writes none. */
 const mostContentBytes = 4 * 1024 * 1024;
 
@@ -52,7 +51,6 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
   const read = (name: string, by?: number) => blobs.read(name, mostContentBytes, by);
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
-  /** @param nameOf of the blobs that are listed */
   async function list(nameOf: (partition: string) => string) {
     const prefix = nameOf('');
     return (await blobs.list(prefix)).map((blob) => [blob.name.slice(prefix.length), blob] as const);
@@ -70,7 +68,6 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
     );
   }
 
-  /** With the reader as its writer. */
   async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, given: BlobContent, by: number) {
     const content = { ...given, labels: { ...given.labels, owner: reader.owner, epoch: String(reader.epoch) } };
     const blob = await blobs.change(checkpointName(reader.partition), content, seen?.etag, by);
@@ -180,7 +177,6 @@ function ownershipLabels(
   };
 }
 
-/** Undefined when the label is missing or malformed. */
 const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
 
 const whereIs = ({ name }: LabelledBlob) => `the blob ${name}`;

@@ -9,7 +9,6 @@ export interface Lease {
   /** Instance that requests the partition, and since when (milliseconds since 1970). */
   readonly wantedBy: string;
   readonly wantedSince: number;
-  /** When the owner last renewed or released it. */
   readonly renewedAt: number;
   /** Newest sequence number whose handling may have begun on any owner; present only while the partition is released. */
   readonly begun?: number;
@@ -65,5 +64,4 @@ export function progressOf(stored: unknown, where: string): Checkpoint {
   return fields;
 }
 
-/** Its beginning. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').replace(/^(.{60}).+/s, '$1…');

@@ -29,7 +29,6 @@ export class LetterRefused extends Error {
 }
 
 interface DeadLetterOptions {
-  /** Opened at the first use. */
   readonly open: () => Promise<LetterStorage>;
   readonly limits: DeadLetterLimits;
   readonly log: Pick<LogLines, 'warn'>;
@@ -38,16 +37,12 @@ interface DeadLetterOptions {
 
 /** Longest wait of parking for a listing and its deletions; then it continues without them. */
 const patienceMs = 3_000;
-
 /** The store is listed again when this share of a limit has been parked (D282). */
 const lookEveryShare = 0.1;
-
 /** A listing that failed is tried again after this time. */
 const lookAgainMs = 60_000;
-
 /** More than it takes to park a message that a former owner had answered when it lost the partition. */
 const parkingMs = 20_000;
-
 /** Devices of a partition that are looked at one by one, some 300 bytes for each. */
 const mostDevices = 30_000;
 const none: ReadonlySet<string> = new Set();
@@ -70,16 +65,12 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   const turns = new Map<string, Promise<void>>();
   /** As of the last listing and of what has changed here since. */
   let known = createKnownLetters();
-  /** Ids that have changed during the listing. */
   let changing: Set<string> | undefined;
-  /** Parking waits for it. */
   let room: Promise<void> = Promise.resolve();
   /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let knownSince = Number.NEGATIVE_INFINITY;
-  /** Of the looks at single devices. */
   let lookFailedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last listing. */
   let parked = nothing;
 
   /** Settles as the work does. Later work runs even after a failure. */

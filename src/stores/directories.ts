@@ -10,12 +10,10 @@ export const directoriesOf = ({ directory }: Settings['data']) => ({
   deadLetters: join(directory, 'dead-letters'),
 });
 
-/** The folders that the service uses with these settings. */
 export const usedDirectories = ({ data, store }: Pick<Settings, 'data' | 'store'>): string[] =>
   store.kind === 'file' ? Object.values(directoriesOf(data)) : [];
 
 const mebibyte = 1024 * 1024;
-
 /** Enough for the largest checkpoints of 32 partitions, twice because files are replaced, and some dead letters. */
 const leastFreeBytes = 64 * mebibyte;
 

@@ -4,7 +4,6 @@ import { atMost } from '../concurrency/waiting.ts';
 import { type CallLimits, type ContainerAccess, openContainer } from './account.ts';
 import { type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
 
-/** A blob without its content. */
 export interface LabelledBlob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,7 +21,6 @@ export type BlobLimits = CallLimits & { readonly verbMs: number };
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
-
 /** The label by which a writer recognises its own write after a lost answer. */
 const mark = 'mark';
 
@@ -32,7 +30,6 @@ const mark = 'mark';
  * @param suffix of all blobs, and not of their names here
  */
 export function createLabelledBlobs(access: ContainerAccess, storage: string, limits: BlobLimits, suffix = '') {
-  /** That of a verb which begins now. */
   const deadline = () => performance.now() + limits.verbMs;
   const { client, attempt, ensureContainer } = openContainer(access, storage, limits);
   const blobOf = (name: string) => client().getBlockBlobClient(`${name}${suffix}`);

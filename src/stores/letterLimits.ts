@@ -9,11 +9,9 @@ export interface DeadLetterLimits {
   /** Most bytes of one device's dead letters, and of all. The newest one of a device may have more. */
   readonly deviceBytes: number;
   readonly maxBytes: number;
-  /** Older dead letters are deleted. */
   readonly retentionMs: number;
 }
 
-/** How many dead letters there are, and their bytes together. */
 type Amount = Readonly<Record<'letters' | 'bytes', number>>;
 
 export const nothing: Amount = { letters: 0, bytes: 0 };
@@ -64,7 +62,6 @@ export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'by
   for (const { id, bytes } of letters) set(id, bytes);
   return {
     bytesOf: (id: string) => sizes.get(id),
-    /** Those of the device that has this one. */
     ofDevice,
     among: (ids: Pick<ReadonlySet<string>, 'has'>) =>
       [...sizes].flatMap(([id, bytes]) => (ids.has(id) ? [{ id, bytes }] : [])),

@@ -50,7 +50,6 @@ export function hubPlaceOf({ eventsConnectionString, consumerGroup, ...hub }: Se
 
 const dayMs = 24 * 60 * 60_000;
 
-/** The dead-letter store of the settings, which is opened at the first use. */
 export function openDeadLetters(
   settings: StoresSettings & Pick<Settings, 'deadLetters'>,
   log: Pick<LogLines, 'warn'>,

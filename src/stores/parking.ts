@@ -23,8 +23,6 @@ const pauses = { firstMs: 500, longestMs: 15_000 };
 
 /** Dead letters that are written at once; each is in memory as text. */
 const together = 32;
-
-/** Of its trouble in the log. */
 const source = 'dead letters';
 
 /** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
@@ -88,7 +86,6 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
         waiting.delete(message);
       }
     },
-    /** Removes the dead letter of a message that has now been handled. */
     async release(message: ParkableMessage): Promise<void> {
       try {
         await within(deadLetters.remove(idOf(message)), releaseWithinMs);

@@ -29,7 +29,6 @@ export type DirectMethodResult =
 
 /** The only direct method of devices and edge proxies (M6; fact methods.answer). */
 const methodName = 'invokeMethod';
-
 /** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
 const graceMs = 5_000;
 
@@ -72,7 +71,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   }
 
   return {
-    /** Sends a direct method once. Never rejects. */
+    /** Never rejects. */
     async invoke(method: DirectMethod): Promise<DirectMethodResult> {
       const key = isSecret(access) ? currentOf(access) : '';
       const result = await invokeOnce(method);
@@ -89,7 +88,6 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   };
 }
 
-/** What sends the client's requests, as far as it is used. */
 interface RestClient {
   readonly _config: { tokenCredential?: unknown; readonly sharedAccessSignature: { extend(expiry: number): string } };
   updateSharedAccessSignature(text: string): void;
@@ -128,10 +126,8 @@ type HttpsRequest = { wasSent: boolean; abort(): void };
 
 /** Less than at the hub, so that no request uses a connection that the hub is closing. */
 const idleMs = 20_000;
-
 /** A request that waits longer for its connection fails unsent: without a limit, those of a hub that is out of reach would pile up. */
 const connectMs = 10_000;
-
 /** More than any response of the hub. */
 const maxResponseBytes = 2 * 1024 * 1024;
 

@@ -57,10 +57,8 @@ export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: L
   }
 
   return {
-    /** Must be called with each result. */
     recordOutcome,
     isGranted: () => isGranted,
-    /** Probes the hub until it grants access. */
     start: () => void probe(),
     close() {
       isClosed = true;

@@ -27,7 +27,6 @@ export function decide(
   { expiryMs, forceMs }: BalanceLimits,
 ) {
   const known = new Map(records.map((record) => [record.partition, record]));
-  /** Each instance has an order of its own. */
   const rankOf = (partition: string) => hash('sha1', `${me} ${partition}`);
   const inOwnOrder = (one: string, other: string) => (rankOf(one) < rankOf(other) ? -1 : 1);
 
@@ -76,7 +75,6 @@ export function decide(
     ask.push(...richest.splice(-1));
   }
   return {
-    /** Records of its own partitions. */
     renew: mine,
     /** Own partitions that another instance requests: to be drained and released. */
     release,

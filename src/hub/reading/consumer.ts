@@ -26,8 +26,6 @@ export interface ConsumerOptions<A extends DeviceEvent>
 
 /** Rounds in the time of one, while this instance waits for partitions that it has requested. */
 const awaitingRounds = 5;
-
-/** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
@@ -67,10 +65,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     start: repeating.start,
     /** For an operator: a text for each owned partition from which nothing comes, or that there is none to read. Empty when others read all. */
     missing: () => missingOf(rounds.last(), watch.isHeard, sessions.stateOf, troubles.of),
-    /**
-     * Milliseconds for which the hub has not answered for some partition, or some owned one could not be opened; while none is read, since
-     * the last complete round. A refusal by the hub is an answer: a restart would not change it.
-     */
+    /** Since when, in ms, some owned partition is not answered for or not opened; while none is read, since the last complete or refused round. */
     silentForMs() {
       const unansweredMs = sessions.all().map(({ reader }) => reader.quietMs('heard', 'refused'));
       return silentMsAt(performance.now(), rounds.last(), unansweredMs);

@@ -30,7 +30,6 @@ export function endpointIn(info: unknown): EventEndpoint | undefined {
   return { namespace: ['', String(amqpsPort)].includes(port) ? host : `${host}:${port}`, eventHub };
 }
 
-/** For records and the log. */
 export const nameOf = ({ namespace, eventHub }: EventEndpoint): string => `${namespace}/${eventHub}`;
 
 /** As an operator would set it. The hub's policy and its key are valid at its event endpoint, too. */
@@ -99,7 +98,6 @@ export async function findEndpoint(
   }
 }
 
-/** The end of a link, as AMQP or the client tells it. */
 type LinkEnd = { readonly info?: unknown } & {
   readonly [Name in 'condition' | 'description' | 'code' | 'name' | 'message']?: string;
 };
@@ -146,7 +144,6 @@ interface FoundOptions {
 }
 
 const everyMs = 1_000;
-/** Pause after a look-up while nothing is read yet. */
 const againMs = 5_000;
 const notFound = 'looking up the event endpoint';
 const notOpened = 'opening the event endpoint';
@@ -158,7 +155,6 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   let why = 'it is looked up';
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = performance.now();
-  /** When all partitions of this instance were last read. */
   let readAt = answeredAt;
   let heldSince: number | undefined;
   let isStopping = false;

@@ -68,7 +68,6 @@ export function createLeases(store: CheckpointStore, me: string, answerMs: numbe
     /** Writes the record of a partition that is read, after somebody has deleted it. */
     restore: ({ partition, epoch }: Lease) => within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
     ask: (record: Lease) => change(record, { wantedBy: me, wantedSince: Date.now() }),
-    /** Takes back what `ask` has asked for. */
     withdraw: (record: Lease) => change(record, unwanted),
     /** Releases a partition, unless another instance owns it by now. @param begun as the session knows it */
     async release(given: Lease, begun: number | undefined): Promise<void> {

@@ -9,7 +9,6 @@ type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueue
   readonly lastEnqueuedOffset: string | null;
 };
 
-/** For a partition without a checkpoint. */
 export type StartPosition = 'earliest' | 'latest';
 
 interface StartPositionOptions {

@@ -15,7 +15,6 @@ export function createSendBytes(client: Client) {
   const sendByClient = (reply: Reply) => client.send(reply.deviceId, toMessage(reply)).then(isTaken);
   let turn: Promise<void> | undefined;
 
-  /** Until all that happens in this turn of the event loop has happened. */
   const endOfTurn = () => {
     turn ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -54,7 +53,6 @@ const isTaken = ({ result }: { result?: unknown }): boolean => Boolean(result);
 
 type Transport = Partial<Pick<Link, '_fsm'>> & { readonly _c2dLink?: Link };
 
-/** The client's own link. */
 interface Link {
   readonly _fsm: { readonly state: string };
   readonly _rheaSender: Sender;
@@ -63,12 +61,10 @@ interface Link {
   readonly _pendingMessageDictionary: Record<number, { callback(error?: Error | null, result?: object): void }>;
 }
 
-/** rhea's sender under the link. */
 interface Sender {
   readonly connection: {
     /** Over WebSockets only what the library needs of one. */
     readonly socket?: Pick<Writable, 'write'> & Partial<Pick<Writable, 'cork' | 'uncork'>>;
-    /** Writes the frames that it has made. */
     output(): void;
   };
   /** Listeners of the library itself. */
@@ -139,7 +135,6 @@ const opening = Buffer.from([0x00, 0x53, 0x70, 0x45, 0x00, 0x53, 0x73, 0xd0]);
 const propertyCount = 8;
 const mapOpening = [0x00, 0x53, 0x74, 0xd1];
 const dataOpening = [0x00, 0x53, 0x75];
-
 const absent = 0x40;
 const uuid = 0x98;
 /** With a length of one byte; that of four bytes is 0x10 more. */

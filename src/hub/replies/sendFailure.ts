@@ -2,7 +2,6 @@ import type { Trouble, Troubles } from '../../observing/log.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { RefusalReason } from '../../protocol/vocabulary.ts';
 
-/** Why the hub did not take a reply. */
 export interface SendRefusal {
   /** `connection`: it has failed; `hub`: refuses every reply for now; `later`: another attempt may succeed; `never`: final. */
   readonly kind: 'connection' | 'hub' | 'later' | 'never';
@@ -53,7 +52,6 @@ export function sendRefusalOf(error: ClientError): SendRefusal {
   return condition === undefined || /^amqp:(connection|session|link):/.test(String(condition)) ? unreachable : refused;
 }
 
-/** Troubles that last until the hub takes replies again. */
 const lasting = { level: 'error', still: () => ({}) } as const;
 
 /** Troubles that concern more than one reply. Those of a single reply are in the log line of its message. */

@@ -8,7 +8,6 @@ import type { createSendQueue } from './sendQueue.ts';
 export interface ReplyObserver {
   /** The reply waits for its `turn` to be sent, or for the `hub` to take it. */
   waits(what: 'turn' | 'hub'): void;
-  /** The hub has not taken it: called each time. */
   refused(reason: RefusalReason): void;
   /** It waits for room in the queue of its device, until it waits for the hub again or is settled (C4). @param giveUp drops it at once */
   sleeps(giveUp: () => void): void;
@@ -30,11 +29,9 @@ export interface SenderOptions {
 
 interface OpenReply {
   readonly reply: Reply;
-  /** When aborted, its session has ended. */
   readonly ended: AbortSignal | undefined;
   readonly observer: ReplyObserver | undefined;
   isAsleep: boolean;
-  /** Ends its wait. */
   leave: (() => void) | undefined;
   /** Set when it waits no more: it is given up, its session has ended, or the hub has taken it after the time-out. */
   over: Delivery | undefined;
@@ -48,7 +45,6 @@ interface Line {
   readonly waiting: Map<OpenReply, () => void>;
 }
 
-/** Bound of `notFetching`. */
 const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -57,11 +53,9 @@ const pauseOfSleeperMs = 10;
 
 export type Sender = ReturnType<typeof createSender>;
 
-/** Sends replies to the hub, those of one device one after the other. */
 export function createSender(options: SenderOptions) {
   const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, meter = noMeter, random = Math.random } = options;
   const recordSend = meter.histogram('messaging.client.operation.duration');
-  /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
   /** Replies that wait, by what ends their session. One listener for all of a session: the time to add one grows with their number. */
@@ -70,7 +64,6 @@ export function createSender(options: SenderOptions) {
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
-  /** Remembers what the result of a reply shows about its device. */
   function learn(deviceId: string, delivery: Delivery) {
     if (delivery === 'delivered') notFetching.delete(deviceId);
     if (typeof delivery === 'string' || delivery.dropped !== 'queue_full' || notFetching.has(deviceId)) return;
@@ -142,7 +135,6 @@ export function createSender(options: SenderOptions) {
     else next();
   }
 
-  /** What the hub has said of the queue of a device. */
   function found(deviceId: string, isFull: boolean) {
     const line = lines.get(deviceId);
     if (line === undefined || isFull === (line.fullSince !== undefined)) return;

@@ -24,7 +24,6 @@ const linkWithinMs = 2_000;
 
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
-/** One client of the hub's service endpoint, used for one connection. */
 export function openServiceClient({ client, answerWithinMs, onEnd, log }: ClientOptions) {
   let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
@@ -108,14 +107,12 @@ const looksInTime = 8;
 interface PendingSendsOptions extends Pick<ClientOptions, 'answerWithinMs'> {
   /** No send was settled for twice that time. */
   onSilence(): void;
-  /** No caller of `follow` waits any more. */
   onIdle(): void;
 }
 
 /**
- * The sends on one link that the hub has not settled. A hub that throttles settles sends late and in order, and loses none (fact
- * c2d.rate); so the time-out of a send starts again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of
- * this process causes no time-out.
+ * The unsettled sends on a link. A hub that throttles settles late, in order, and loses none (fact c2d.rate): so a send's time-out starts
+ * again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
  */
 export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
   /** In order of sending; `looks`: timer ticks since it was sent, or since an earlier one was settled. */
@@ -173,7 +170,6 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
       return 0;
     },
     areAwaited: () => awaited > 0,
-    /** Resolves all as `unanswered`. */
     expire() {
       for (const pending of unsettled) pending.expire();
     },
