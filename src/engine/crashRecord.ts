@@ -10,10 +10,8 @@ export interface CrashRecord {
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
-export interface Suspicion {
-  readonly isInWork: boolean;
-  readonly ends: number;
-}
+/** `ends`: unclean shutdowns at which it was alone. */
+export type Suspicion = { readonly isInWork: boolean; readonly ends: number };
 
 /** A checkpoint in a blob has 8 KiB for it. */
 export const maxSuspects = 500;

@@ -71,20 +71,11 @@ const beginnings = new Map<number, readonly number[]>([
   [data, [0xa0, 0xb0]],
 ]);
 
-/** All codes that the libraries know. The first digit says how many bytes follow, or how many bytes the size has. */
-const isKnown = new Uint8Array(256);
-for (const code of [
-  ...[0x40, 0x41, 0x42, 0x43, 0x44, 0x45],
-  ...[0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56],
-  ...[0x60, 0x61],
-  ...[0x70, 0x71, 0x72, 0x73, 0x74],
-  ...[0x80, 0x81, 0x82, 0x83, 0x84],
-  ...[0x94, 0x98],
-  ...[0xa0, 0xa1, 0xa3, 0xb0, 0xb1, 0xb3],
-  ...[0xc0, 0xc1, 0xd0, 0xd1],
-  ...[0xe0, 0xf0],
-])
-  isKnown[code] = 1;
+/** The codes that the libraries know: by the first digit, which says how many bytes follow, or how many the size has, the second ones. */
+const known = ['', '', '', '', '012345', '0123456', '01', '01234', '01234', '48', '013', '013', '01', '01', '0', '0'];
+const isKnown = Uint8Array.from({ length: 256 }, (_, code) =>
+  Number(known[code >>> 4]?.includes((code & 15).toString(16))),
+);
 export const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 
 /** Of a message that can be decoded, where the value ends that begins at `at`. */

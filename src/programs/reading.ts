@@ -107,7 +107,7 @@ async function openAt(
 ): Promise<Consumer> {
   const { hub, delivery } = settings;
   const { dispatch, dependenciesOf, deadLetters } = handling;
-  const receivedMessages = createReceivedMessages({ hub: eventHubNameOf(hub), meter, log, taps });
+  const receivedMessages = createReceivedMessages(eventHubNameOf(hub), meter, log, taps);
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 

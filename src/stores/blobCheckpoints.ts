@@ -63,9 +63,8 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
       if (isDone !== undefined) return isDone;
       written.delete(partition);
     }
-    throw new Error(
-      `checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`,
-    );
+    const problem = `the checkpoint of partition ${partition} keeps being changed by other writers`;
+    throw new Error(`checkpoint storage: ${problem}`);
   }
 
   async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, given: BlobContent, by: number) {

@@ -159,11 +159,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   async function idsOf(folder: string, ofDevices: Session['ofDevices']): Promise<ReadonlySet<string> | undefined> {
     if (!ofDevices.has(folder)) {
       if (ofDevices.size >= mostDevices || performance.now() - lookFailedAt < lookAgainMs) return undefined;
-      const looking = opened().then((at) => at.entries(folder));
-      ofDevices.set(
-        folder,
-        looking.then((found) => (found.length === 0 ? none : new Set(found.map(({ id }) => id)))),
-      );
+      const found = opened().then((at) => at.entries(folder));
+      ofDevices.set(folder, found.then(idsIn));
     }
     return ofDevices.get(folder)?.catch(() => {
       lookFailedAt = performance.now();
@@ -232,6 +229,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     takenOver: (partition: string): void => void sessions.set(partition, { ofDevices: new Map() }),
   };
 }
+
+const idsIn = (found: readonly LetterInfo[]) => (found.length === 0 ? none : new Set(found.map(({ id }) => id)));
 
 /** Longer entries are not counted: they must not cause the deletion of dead letters. */
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;

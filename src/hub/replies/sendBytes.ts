@@ -163,10 +163,8 @@ export function encode({ body, deviceId, messageId, correlationId, properties }:
     mapBytes += sizeOf(name) + sizeOf(properties[name] as string);
     count += 2;
   }
-  const mapSectionBytes = count > 0 ? mapOpening.length + 4 + mapBytes : 0;
-  const bytes = Buffer.allocUnsafe(
-    opening.length + 4 + listBytes + mapSectionBytes + dataOpening.length + sizeOf(body),
-  );
+  const mapSection = count > 0 ? mapOpening.length + 4 + mapBytes : 0;
+  const bytes = Buffer.allocUnsafe(opening.length + 4 + listBytes + mapSection + dataOpening.length + sizeOf(body));
 
   opening.copy(bytes);
   let at = writeSizes(bytes, opening.length, listBytes, propertyCount);

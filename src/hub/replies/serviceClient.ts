@@ -33,14 +33,11 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
   let isRetired = false;
   let isClosed = false;
   const wornAt = performance.now() + lifeMs;
-  const pendingSends = createPendingSends({
-    answerWithinMs,
-    onSilence() {
-      onEnd();
-      pendingSends.expire();
-    },
-    onIdle: () => isRetired && void close(),
-  });
+  const onSilence = () => {
+    onEnd();
+    pendingSends.expire();
+  };
+  const pendingSends = createPendingSends(answerWithinMs, onSilence, () => isRetired && void close());
   client.setRetryPolicy(noRetry);
   client.on('disconnect', onEnd);
   const opened = client.open();
@@ -104,17 +101,12 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
 
 const looksInTime = 8;
 
-interface PendingSendsOptions extends Pick<ClientOptions, 'answerWithinMs'> {
-  /** No send was settled for twice that time. */
-  onSilence(): void;
-  onIdle(): void;
-}
-
 /**
  * The unsettled sends on a link. A hub that throttles settles late, in order, and loses none (fact c2d.rate): so a send's time-out starts
  * again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
+ * @param onSilence no send was settled for twice the time. @param onIdle no caller of `follow` waits any more
  */
-export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
+export function createPendingSends(answerWithinMs: number, onSilence: () => void, onIdle: () => void) {
   /** In order of sending; `looks`: timer ticks since it was sent, or since an earlier one was settled. */
   const unsettled = new Set<{ readonly number: number; looks: number; expire(): void }>();
   /** Those of them that a caller waits for: not after their time-out. */
