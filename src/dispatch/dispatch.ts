@@ -174,7 +174,8 @@ function createRoom(
   reserved: number,
   most: number,
 ): KeepingRoom {
-  let hasAll = false;
+  let isAsked = false;
+  /** The wait for it, if there is one. */
   let coming: Promise<void> | undefined;
 
   async function untilTaken(taking: Promise<boolean>): Promise<void> {
@@ -182,7 +183,7 @@ function createRoom(
     charge.aside();
     try {
       if (!(await deadline.untimed(taking))) throw new Cancelled('the partition is no longer read by this instance');
-      hasAll = true;
+      coming = undefined;
     } finally {
       ended();
     }
@@ -190,13 +191,12 @@ function createRoom(
 
   return {
     takeAll() {
-      if (hasAll || coming !== undefined) return hasAll ? undefined : coming;
+      if (isAsked) return coming;
+      isAsked = true;
       charge.shrink(reserved);
       const taking = charge.takeForAnswers(most);
-      hasAll = taking === undefined;
-      if (taking === undefined) return undefined;
-      coming = untilTaken(taking);
-      coming.catch(() => {}); // a walk that has failed meanwhile does not wait for it
+      coming = taking && untilTaken(taking);
+      coming?.catch(() => {}); // a walk that has failed meanwhile does not wait for it
       return coming;
     },
   };

@@ -76,7 +76,8 @@ export function createCharge(
         place.shrink?.(held - own);
         held = own;
       }
-      if (place === budget.answering || place === backlog || !budget.answering.tryTake(held)) return;
+      if (place === budget.answering || place === backlog || !budget.answering.hasRoom(held)) return;
+      budget.answering.add(held);
       moveTo(budget.answering, held);
     },
     /** All replies that are left wait for full queues: moves the charge to `sleeping` (C4). @param giveUp may be called before this returns */

@@ -1,29 +1,22 @@
 import { dateOf, monotonicOfPast } from '../concurrency/clocks.ts';
-import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
-import { type Budget, isLarge } from './budget.ts';
+import { isLarge } from './budget.ts';
 import type { Dependencies, Lanes } from './lanes.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
-import type { QueuedMessage } from './work.ts';
+import type { QueuedMessage, WorkOptions } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
 export type DeviceEvent = { readonly event: HubEvent; readonly deviceId: string };
 
-export interface IntakeOptions<A> {
-  readonly budget: Budget;
+export interface IntakeOptions<A> extends Pick<WorkOptions<A>, 'budget' | 'condition' | 'draining' | 'quarantine'> {
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: Condition;
-  readonly draining: AbortSignal;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
   /** What a message requires to begin (B5); nothing when omitted. */
   dependenciesOf?(receivedMessage: A): Dependencies | undefined;
   /** Undefined while the device has no follower; it has none when omitted. */
   publisherOf?(receivedMessage: A): Publish | undefined;
-  /** Suspects go to their lanes and wait there for their turn. */
-  readonly quarantine?: Quarantine | undefined;
   begin(event: HubEvent): WorkHandle;
 }
 

@@ -43,15 +43,10 @@ interface LanesOptions<M> {
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
-/** Lanes whose first message waits for the budget. */
+/** Lanes whose first message waits for the budget. One iterator for all: a new one for each would have to skip the deleted entries. */
 function createReady<M>() {
   const lanes = new Set<Lane<M>>();
-  return {
-    lanes,
-    /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
-    inOrder: lanes.values(),
-    isTaking: false,
-  };
+  return { lanes, inOrder: lanes.values(), isTaking: false };
 }
 
 export type Lanes<M extends Queued> = ReturnType<typeof createLanes<M>>;

@@ -90,20 +90,15 @@ export function createQuarantine(options: QuarantineOptions) {
   const isSingle = (one: number) => blamed.has(one) && (blamed.size === 1 || endsOf(one) > 0);
 
   /** A blamed one that is left or has been alone before, by itself; else some blamed ones; else all others. */
-  function choose(isIdle: boolean): readonly number[] {
-    const all = [...waiting.keys()];
-    const single = isIdle ? all.find(isSingle) : undefined;
-    if (single !== undefined) return [single];
-    const suspected = all.filter((one) => blamed.has(one) && !isSingle(one));
-    if (suspected.length > 0) return suspected.slice(0, mostBlamed);
-    return all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
-  }
-
   const partition: Candidates = (isIdle) => {
-    const chosen = choose(isIdle);
-    const [first] = chosen;
-    if (first === undefined) return undefined;
-    return { rank: isSingle(first) ? 0 : blamed.has(first) ? 1 : 2, take: () => take(chosen) };
+    const all = [...waiting.keys()];
+    const single = all.filter((one) => isIdle && isSingle(one)).slice(0, 1);
+    const suspected = all.filter((one) => blamed.has(one) && !isSingle(one)).slice(0, mostBlamed);
+    const others = all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
+    const ranked = [single, suspected, others];
+    const rank = ranked.findIndex(({ length }) => length > 0);
+    const chosen = ranked[rank];
+    return chosen && { rank, take: () => take(chosen) };
   };
 
   function take(chosen: readonly number[]): Batch {

@@ -25,12 +25,6 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pa
     bytes += more;
   }
 
-  function tryTake(more: number): boolean {
-    if (!hasRoom(more)) return false;
-    add(more);
-    return true;
-  }
-
   function give(less: number, count = 1) {
     messages -= count;
     bytes -= less;
@@ -71,10 +65,11 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pa
 
   return {
     /** Waits until there is room; undefined when there is room at once. Resolves with false, charging nothing, when `signal` was aborted first. */
-    take: (more: number, signal?: AbortSignal): Promise<boolean> | undefined =>
-      tryTake(more) ? undefined : turn(more, signal),
-    /** Does not wait; returns whether there was room. */
-    tryTake,
+    take(more: number, signal?: AbortSignal): Promise<boolean> | undefined {
+      if (!hasRoom(more)) return turn(more, signal);
+      add(more);
+      return undefined;
+    },
     hasRoom,
     /** Takes room even if there is none. */
     add,
@@ -88,14 +83,11 @@ export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pa
 export function inTurn(first: Line, second: Line | undefined): Line {
   if (second === undefined) return first;
 
-  function takeSecond(line: Line, bytes: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
-    return line.take(bytes, signal)?.then((isTaken) => {
+  const takeSecond = (bytes: number, signal: AbortSignal | undefined) =>
+    second.take(bytes, signal)?.then((isTaken) => {
       if (!isTaken) first.give(bytes);
       return isTaken;
     });
-  }
-
-  const hasRoom = (bytes: number) => first.hasRoom(bytes) && second.hasRoom(bytes);
 
   const give = (bytes: number, messages = 1) => {
     second.give(bytes, messages);
@@ -105,11 +97,10 @@ export function inTurn(first: Line, second: Line | undefined): Line {
   return {
     take(bytes, signal) {
       const taking = first.take(bytes, signal);
-      if (taking === undefined) return takeSecond(second, bytes, signal);
-      return taking.then((isTaken) => isTaken && (takeSecond(second, bytes, signal) ?? true));
+      if (taking === undefined) return takeSecond(bytes, signal);
+      return taking.then((isTaken) => isTaken && (takeSecond(bytes, signal) ?? true));
     },
-    tryTake: (bytes) => hasRoom(bytes) && first.tryTake(bytes) && second.tryTake(bytes),
-    hasRoom,
+    hasRoom: (bytes) => first.hasRoom(bytes) && second.hasRoom(bytes),
     add(bytes, messages) {
       first.add(bytes, messages);
       second.add(bytes, messages);

@@ -48,6 +48,7 @@ export function answerOf(error: unknown) {
   return { status, code: code ?? errorCode ?? name, date: response?.headers.get('date') };
 }
 
+type Once<T> = (abortSignal: AbortSignal) => Promise<T>;
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
 /** A container, with the key of the moment or an identity; calls to it, with retries and time-outs. @param storage its name in errors */
@@ -76,12 +77,7 @@ export function openContainer({ account, container }: ContainerAccess, storage: 
     isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
 
   /** Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted. @throws StorageError */
-  async function attempt<T>(
-    what: string,
-    by: number,
-    once: (abortSignal: AbortSignal) => Promise<T>,
-    caller?: AbortSignal,
-  ): Promise<T> {
+  async function attempt<T>(what: string, by: number, once: Once<T>, caller?: AbortSignal): Promise<T> {
     const isTimeFor = (pauseMs: number) => performance.now() + pauseMs < by && !caller?.aborted;
     for (let count = 1; ; count += 1) {
       const tried = keyNow();

@@ -166,9 +166,8 @@ export function createFileStore(directory: string, place: string): CheckpointSto
   const storeOfOurs = singleFlight(async () => {
     const ours = await store();
     if (isOurs()) return ours;
-    throw new Error(
-      `another process has taken ${path}, which serves one instance: when that one has gone, restart this one`,
-    );
+    const remedy = 'when that one has gone, restart this one';
+    throw new Error(`another process has taken ${path}, which serves one instance: ${remedy}`);
   });
 
   return {

@@ -19,6 +19,8 @@ export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs,
  * different partitions, and request no more than they have: others may be there that no record shows yet (D412).
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
+ * @returns own records to renew; those of them to drain and release, for whoever asks; partitions to claim, without an owner or not released
+ * in time; those to ask for; and those asked for that it does not need any more, because others have come
  */
 export function decide(
   me: string,
@@ -74,14 +76,5 @@ export function decide(
     if (richest.length <= least) break;
     ask.push(...richest.splice(-1));
   }
-  return {
-    renew: mine,
-    /** Own partitions that another instance requests: to be drained and released. */
-    release,
-    /** Partitions without an owner, or not released in time. */
-    claim,
-    ask,
-    /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
-    withdraw,
-  };
+  return { renew: mine, release, claim, ask, withdraw };
 }
