@@ -5,11 +5,8 @@ import { type Generation, type HubEvent, memoryOf } from './event.ts';
 import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 
-interface Compression {
-  readonly inflate: typeof gunzipSync;
-  /** Whether the bytes are compressed data, not base64 text. */
-  readonly isRaw: (bytes: Uint8Array) => boolean;
-}
+/** `isRaw`: whether the bytes are compressed data, not base64 text. */
+type Compression = { readonly inflate: typeof gunzipSync; readonly isRaw: (bytes: Uint8Array) => boolean };
 
 // These first bytes are not valid base64, so that raw data and base64 text cannot be confused.
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;

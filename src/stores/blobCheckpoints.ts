@@ -24,13 +24,8 @@ import { type BlobContent, type BlobLimits, createLabelledBlobs, type LabelledBl
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-interface BlobStoreOptions extends ContainerAccess {
-  /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
-  readonly namespace: string;
-  readonly hub: string;
-  readonly consumerGroup: string;
-  readonly limits?: BlobLimits;
-}
+/** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
+type Place = Readonly<Record<'namespace' | 'hub' | 'consumerGroup', string>>;
 
 const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
 
@@ -40,7 +35,7 @@ const mostRaces = 5;
 const mostContentBytes = 4 * 1024 * 1024;
 
 /** For any number of instances. Writes need the etag that was read. A claim writes its epoch on the checkpoint: a late write of the last owner fails. */
-export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
+export function createBlobStore(options: ContainerAccess & Place & { readonly limits?: BlobLimits }): CheckpointStore {
   const { namespace, hub, consumerGroup, limits = defaultLimits } = options;
   const blobs = createLabelledBlobs(options, 'checkpoint storage', limits);
   const place = [namespace, hub, consumerGroup].join('/').toLowerCase();

@@ -242,14 +242,12 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   };
 }
 
-interface EndpointLeaseOptions {
-  /** Of the hub itself: the owner in its one record is an endpoint. */
-  readonly records: Pick<CheckpointStore, 'ownerships' | 'change'>;
-  readonly ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Leases, 'look'>>;
-  readonly expiryMs: number;
-}
-
-export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions) {
+/** @param records of the hub itself: the owner in its one record is an endpoint */
+export function createEndpointLease(
+  records: Pick<CheckpointStore, 'ownerships' | 'change'>,
+  ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Leases, 'look'>>,
+  expiryMs: number,
+) {
   async function isLeft(name: string): Promise<boolean> {
     const [namespace = '', eventHub = ''] = name.split('/');
     const ownerships = await ownershipsAt({ namespace, eventHub });
