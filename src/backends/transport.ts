@@ -1,7 +1,7 @@
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 import { openPool } from '../access/network.ts';
-import type { Line } from '../engine/budget.ts';
+import type { Line } from '../engine/rooms.ts';
 import { saidOf, tooManyFiles } from '../observing/diagnosis.ts';
 import type { TransportFault } from '../protocol/vocabulary.ts';
 

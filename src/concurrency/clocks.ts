@@ -1,18 +1,12 @@
 import { uptime } from 'node:os';
 
-/**
- * Which clock tells what (D180). A duration, a deadline and a point in time inside the process are milliseconds of
- * `performance.now()`, which cannot be set. The clock that can be set, `Date.now()`, tells only the time of day: for people, for
- * other machines, and for comparing with times that other machines have given.
- */
+// Inside the process, times are milliseconds of `performance.now()`, which cannot be set. `Date.now()` tells only the time of day: for people,
+// for other machines, and to compare with their times (D180).
 
 /** The time of day at a point in time, in ms since 1970, by the clock as it is set now. */
 export const dateOf = (at: number): number => Math.round(Date.now() - (performance.now() - at));
 
-/**
- * The point in time, as `performance.now()`, of a time in the past that another machine has given, in ms since 1970. To be asked
- * when the time arrives: from then on, no clock that is set changes its age. A time ahead of this machine's clock counts as now.
- */
+/** The `performance.now()` of another machine's time, in ms since 1970, asked when it arrives. A time ahead of this clock counts as now. */
 export const monotonicOfPast = (time: number): number => performance.now() - Math.max(0, Date.now() - time);
 
 /** The same of a time to come, such as the end of a token. A time behind this machine's clock counts as now. */
@@ -21,28 +15,22 @@ export const monotonicOfComing = (time: number): number => performance.now() + M
 /** Seconds as people read them. */
 export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 10;
 
-/** Since a point in time, for people. */
 export const secondsSince = (at: number): number => inTenths((performance.now() - at) / 1000);
 export const shownTime = (at: number): string => new Date(dateOf(at)).toISOString();
 export const ageOf = (at: number) => ({ since: shownTime(at), seconds: secondsSince(at) });
 /** More than the wall clock is ever adjusted by between two looks unless it is set, and than `sinceBoot` is inexact by. */
 const driftMs = 1_000;
 
-/** The clocks of the machine, in milliseconds. */
 const clocksOfMachine = {
   /** Can't be set, and on Linux stands still while the machine is suspended. */
   monotonic: () => performance.now(),
-  /** Can be set, forward and back. */
   wall: () => Date.now(),
   /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
   sinceBoot: () => uptime() * 1000,
 };
 export type Clocks = typeof clocksOfMachine;
 
-/**
- * Notices that this process has not run for a while: it was stopped, or its machine was suspended (D179).
- * @param stoodStill called with the milliseconds of a standstill that was longer than `longestMs`
- */
+/** Notices that this process was stopped, or its machine suspended (D179). @param stoodStill called with the ms of more than `longestMs` */
 export function createProcessPauseWatch(longestMs: number, stoodStill: (ms: number) => void, clocks = clocksOfMachine) {
   let last = { monotonic: clocks.monotonic(), wall: clocks.wall() };
   let bootedBefore = clocks.sinceBoot() - last.monotonic;

@@ -32,7 +32,6 @@ export async function inOrder<In, Out>(together: number, inputs: readonly In[], 
   return results;
 }
 
-/** The promise did not settle in time. */
 export class TooLate extends Error {
   override readonly name = 'TooLate';
 }
@@ -107,14 +106,9 @@ export function createRepeating(run: () => Promise<void>, pauseMs: () => number)
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
 
-  async function runAndPause() {
-    await run();
-    if (!isStopped) after(pauseMs());
-  }
-
   function after(ms: number) {
     timer = setTimeout(() => {
-      running = runAndPause();
+      running = run().then(() => (isStopped ? undefined : after(pauseMs())));
     }, ms);
   }
 
@@ -131,7 +125,6 @@ export function createRepeating(run: () => Promise<void>, pauseMs: () => number)
 
 export type Condition = ReturnType<typeof createCondition>;
 
-/** A condition variable. */
 export function createCondition() {
   let waiting: (() => void)[] = [];
   const change = () => new Promise<void>((resolve) => waiting.push(resolve));

@@ -28,10 +28,7 @@ interface DispatchOptions extends MessageRecordsOptions, ParkingOptions, AnswerO
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
 }
 
-/**
- * Event → request → card → replies → one log line. Never rejects. @returns whether the message has been handled,
- * replies included. When false, the partition was released first, and the message must not be checkpointed (G1).
- */
+/** Event → request → card → replies → one log line. Never rejects. False when the partition was released first: no checkpoint may have it (G1). */
 export type Dispatch = (receivedMessage: ReceivedMessage, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -126,13 +123,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   /** G4: the device learns only an incident id. */
-  function notExecuted({ event, deviceId, origin }: ReceivedMessage): Rejection {
+  function notExecuted({ event, deviceId: device, origin: { partition } }: ReceivedMessage): Rejection {
     const incident = randomUUID();
-    const { sequenceNumber } = event;
-    log.error(
-      { incident, device: deviceId, partition: origin.partition, sequenceNumber },
-      'message was the only one in flight at three unclean shutdowns: parked without being executed',
-    );
+    const fields = { incident, device, partition, sequenceNumber: event.sequenceNumber };
+    log.error(fields, 'message was the only one in flight at three unclean shutdowns: parked without being executed');
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
 
@@ -172,10 +166,7 @@ function unknownName(generation: Generation, name: string): Rejection {
   return new Rejection('operation_not_supported', details);
 }
 
-/**
- * The room of one message for answers that it keeps beyond what its card has reserved (A10): from then on it keeps them there, or none.
- * @param most bytes that one message may keep
- */
+/** Where a message keeps answers beyond what its card has reserved (A10): all of them, from then on. @param most bytes that it may keep */
 function createRoom(
   charge: MessageCharge,
   observation: Pick<MessageObservation, 'waitsForRoom'>,
@@ -183,7 +174,8 @@ function createRoom(
   reserved: number,
   most: number,
 ): KeepingRoom {
-  let hasAll = false;
+  let isAsked = false;
+  /** The wait for it, if there is one. */
   let coming: Promise<void> | undefined;
 
   async function untilTaken(taking: Promise<boolean>): Promise<void> {
@@ -191,7 +183,7 @@ function createRoom(
     charge.aside();
     try {
       if (!(await deadline.untimed(taking))) throw new Cancelled('the partition is no longer read by this instance');
-      hasAll = true;
+      coming = undefined;
     } finally {
       ended();
     }
@@ -199,13 +191,12 @@ function createRoom(
 
   return {
     takeAll() {
-      if (hasAll || coming !== undefined) return hasAll ? undefined : coming;
+      if (isAsked) return coming;
+      isAsked = true;
       charge.shrink(reserved);
       const taking = charge.takeForAnswers(most);
-      hasAll = taking === undefined;
-      if (taking === undefined) return undefined;
-      coming = untilTaken(taking);
-      coming.catch(() => {}); // a walk that has failed meanwhile does not wait for it
+      coming = taking && untilTaken(taking);
+      coming?.catch(() => {}); // a walk that has failed meanwhile does not wait for it
       return coming;
     },
   };

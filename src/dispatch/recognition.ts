@@ -20,15 +20,8 @@ import {
   whyNotOurs,
 } from '../protocol/event.ts';
 
-interface ReceivedMessagesOptions {
-  readonly hub: string;
-  readonly meter: Meter;
-  readonly log: Log;
-  readonly taps?: Taps;
-}
-
 /** Recognises the messages for this service among the events of a partition, with their device, and counts all events (R1, R3). */
-export function createReceivedMessages({ hub, meter, log, taps }: ReceivedMessagesOptions) {
+export function createReceivedMessages(hub: string, meter: Meter, log: Log, taps?: Taps) {
   const count = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
@@ -69,17 +62,15 @@ export type DependenciesOf = (receivedMessage: ReceivedMessage) => Dependencies 
 /** Cheap while all backends are available: it only looks up the card. */
 export function createDependencies(backends: Pick<Backends, 'ready' | 'isUp'>, limits: EnvelopeLimits): DependenciesOf {
   const readEnvelope = createEnvelopeReader(limits);
-  const requirements = new Map<Card, Dependencies>();
   /** Cards that need the same backends share one requirement, so that their messages start in order. */
   const shared = new Map<string, Dependencies>();
+  const requirements = new Map<Card, Dependencies>();
   for (const card of catalogue) {
     const { needs } = card;
     const key = needs.toSorted().join();
-    const dependencies: Dependencies = shared.get(key) ?? {
-      needs,
-      areAvailable: () => needs.every(backends.isUp),
-      met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
-    };
+    const areAvailable = () => needs.every(backends.isUp);
+    const met = async (pointless: AbortSignal) => (await backends.ready(needs, pointless)) ?? true;
+    const dependencies: Dependencies = shared.get(key) ?? { needs, areAvailable, met };
     shared.set(key, dependencies);
     requirements.set(card, dependencies);
   }

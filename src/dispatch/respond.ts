@@ -34,8 +34,7 @@ export interface AnswerOptions {
 class Revoked extends Error {}
 
 /**
- * Sends the notifications, then the acknowledgement if the device wants one (A12). The failure of the message may be that a notification was
- * not delivered.
+ * Sends the notifications, then the acknowledgement if the device wants one (A12). It may say that a notification was not delivered.
  * @returns undefined when this instance no longer handles the message before the hub has settled every reply to the device
  */
 export async function answer(message: Message, { sender, now, beforeEffect }: AnswerOptions) {
@@ -134,15 +133,10 @@ function resultOf({ envelope, card, body, json, outcome, failure }: Message) {
   } as const;
 }
 
-/**
- * A chain: replies of a message that are sent one after the other, those to its own device, or those to another one (A12). The message
- * sleeps while every chain that is left waits for the full queue of its device (C4).
- * @returns begins a chain
- */
+/** A chain: replies that are sent one after the other (A12). The message sleeps while every chain that is left waits for a full queue (C4). */
 function createChains(charge: Pick<MessageCharge, 'sleeps' | 'wakes'>) {
   let open = 0;
   let isAsleep = false;
-  /** By chain that waits: ends its waiting. */
   const givingUp = new Map<object, () => void>();
 
   function look() {

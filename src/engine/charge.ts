@@ -1,11 +1,9 @@
 import type { Budget } from './budget.ts';
 import type { PartitionBacklog, Sleeper } from './rooms.ts';
 
-/** What a message is charged with, and where. */
 export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
 
 const none = () => undefined;
-/** Of a message without a partition. */
 export const noCharge = { shrink: none, aside: none, sleeps: none, wakes: none, parks: none, takeForAnswers: none };
 
 export interface ChargeOptions {
@@ -18,10 +16,7 @@ export interface ChargeOptions {
 /** Where a message is charged. Without `shrink`, with its event alone. */
 type Place = { give(bytes: number): void; shrink?(bytes: number): void };
 
-/**
- * @param isFollowed whether other messages of its device wait behind it
- * @param asleep told when it falls asleep, and when it does not sleep any more
- */
+/** @param isFollowed whether other messages of its device wait behind it. @param asleep told when it falls asleep and wakes */
 export function createCharge(
   cost: number,
   { budget, backlog, ended }: ChargeOptions,
@@ -34,7 +29,6 @@ export function createCharge(
   /** Undefined while it has no room for answers of its own. */
   let answers: number | undefined;
   let isAsleep = false;
-  /** Its handling is over. */
   let keepsNoMore = false;
 
   function shrink(bytes: number) {
@@ -71,9 +65,8 @@ export function createCharge(
     /** Releases bytes that it does not need, or not any more (R6): those of answers, if it has taken room for them. */
     shrink,
     /**
-     * It waits for a backend that is down or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
-     * @param left only its replies are left, and so many bytes
-     * @param kept and so many bytes of answers of backends
+     * It waits for a backend or for room, or its replies are tried again: moves its charge to `answering`, if it fits (D28).
+     * @param left bytes, when only its replies are left; and `kept` of answers of backends
      */
     aside(left?: number, kept = 0) {
       if (left !== undefined) {
@@ -83,13 +76,11 @@ export function createCharge(
         place.shrink?.(held - own);
         held = own;
       }
-      if (place === budget.answering || place === backlog || !budget.answering.take(held)) return;
+      if (place === budget.answering || place === backlog || !budget.answering.hasRoom(held)) return;
+      budget.answering.add(held);
       moveTo(budget.answering, held);
     },
-    /**
-     * All replies that are left wait for the full queues of their devices: gives the charge back, and moves it to `sleeping` (C4).
-     * @param giveUp ends the waiting; may be called before this returns
-     */
+    /** All replies that are left wait for full queues: moves the charge to `sleeping` (C4). @param giveUp may be called before this returns */
     sleeps(giveUp: () => void) {
       if (sleeper === undefined) {
         const all = held + leaveAnswers();
@@ -100,7 +91,6 @@ export function createCharge(
       setAsleep(true);
       sleeper.sleeps(giveUp);
     },
-    /** One of these replies is tried again. */
     wakes() {
       setAsleep(false);
       sleeper?.wakes();
@@ -111,10 +101,7 @@ export function createCharge(
       moveTo(backlog, bytes);
       backlog.enter(bytes);
     },
-    /**
-     * Takes room for so many bytes of answers of backends, once; undefined when there is some at once.
-     * @returns false, and nothing is taken, when this instance no longer handles the message
-     */
+    /** Takes room for answers of backends, once; undefined when there is some at once. Resolves with false, taking none, when `ended`. */
     takeForAnswers(bytes: number): Promise<boolean> | undefined {
       const taken = () => {
         if (keepsNoMore) budget.answers.give(bytes);

@@ -5,7 +5,6 @@ import { type Checkpoint, createTracked } from './progressTracker.ts';
 import type { Position, WorkHandle } from './watermark.ts';
 
 export interface CheckpointOptions {
-  /** The checkpoint at the start of the session. */
   readonly progress: Checkpoint | undefined;
   /** Writes a checkpoint. Returns false when another instance owns the partition. */
   checkpoint(progress: Checkpoint): Promise<boolean>;
@@ -30,12 +29,8 @@ const watchful = { everyMs: 50, intervals: 4 };
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
 
-const noChanges = {
-  /** When the first of them came; undefined when there are none. */
-  since: undefined as number | undefined,
-  /** The handled messages among them: only these make a checkpoint due by number. */
-  handled: 0,
-};
+/** `since`: when the first came; `handled`: the handled messages among them, which alone make a checkpoint due by number. */
+const noChanges = { since: undefined as number | undefined, handled: 0 };
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
@@ -46,7 +41,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
   let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
   /** Since the last snapshot, but all since the last checkpoint when that one has failed. */
   let changes = noChanges;
-  /** The first change that no checkpoint contains. */
   let unwrittenSince: number | undefined;
   /** What the last checkpoint of the session contains; at first, that of the session before. */
   let writtenNumber = progress?.sequenceNumber;
@@ -57,7 +51,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
   let isFailing = false;
-  /** The messages that the write under way contains. */
   let inWriting = 0;
 
   const isDue = () => changes.handled * shortMap >= limits.everyMessages * Math.max(shortMap, mapLength);
@@ -124,7 +117,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
     else writeLater();
   }
 
-  /** Writes a checkpoint of what has changed until now. */
   async function write() {
     if (writing !== undefined) await writing; // that write may not contain the last changes
     await writeNow();
@@ -143,7 +135,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
       tracked.end(begun);
       changed('handled');
     },
-    /** Registers an event that needs no handling. */
     pass(position: Position) {
       tracked.pass(position);
       changed('passed');
@@ -167,13 +158,11 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onR
       for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(retryPauseMs);
     },
     stop,
-    /** For operators. */
     state: () => ({
       /** Of the last checkpoint written; at first, of the one at the start of the session. */
       sequenceNumber: writtenNumber,
       /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
-      /** Writes that have failed since the session began. */
       failures,
       isFailing,
       /** Messages that were handled to their end and are in no checkpoint. */

@@ -16,10 +16,8 @@ const grammar = /^2 (-?\d{1,16}) ([\w-]+)$/;
 const maxBytes = 1024 * 1024;
 
 /**
- * Encodes what is done above the position, as text for the checkpoint; empty when there is nothing. Messages outside
- * the map are handled again after a crash.
- * @param runs in order, above the position
- * @param before of an earlier map, with this position or a lower one
+ * As text for the checkpoint; empty when nothing is done above the position. What is outside is handled again.
+ * @param runs in order, above the position. @param before of an earlier map, with this position or a lower one
  */
 export function encodeCompletion(position: number, runs: readonly SequenceRange[], before?: Completion): string {
   const endBefore = before ? before.position + before.bits.length * 8 : position;
@@ -58,7 +56,6 @@ function copyBits(bits: Uint8Array, from: Uint8Array, skipped: number): void {
   }
 }
 
-/** Ignores bits beyond the end of the array. */
 function setBits(bits: Uint8Array, first: number, end: number): void {
   const to = Math.min(end, bits.length * 8);
   for (let bit = first; bit < to; ) {

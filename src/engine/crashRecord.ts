@@ -1,7 +1,4 @@
-/**
- * The part of a checkpoint about unclean shutdowns: sessions that ended without releasing the partition, because the process
- * crashed or hung, or lost the partition. Normally there is none. It is stored as `note` (D344).
- */
+/** The part of a checkpoint about unclean shutdowns: sessions that ended without releasing the partition. It is stored as `note` (D344). */
 export interface CrashRecord {
   /** Unclean shutdowns since a session last finished every message that was in the hub when the session began. */
   readonly ends: number;
@@ -13,11 +10,8 @@ export interface CrashRecord {
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
-export interface Suspicion {
-  readonly isInWork: boolean;
-  /** Unclean shutdowns at which it was alone. */
-  readonly ends: number;
-}
+/** `ends`: unclean shutdowns at which it was alone. */
+export type Suspicion = { readonly isInWork: boolean; readonly ends: number };
 
 /** A checkpoint in a blob has 8 KiB for it. */
 export const maxSuspects = 500;
@@ -71,20 +65,15 @@ export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord 
   crashRecord !== undefined && crashRecord.ends >= endsBeforeBatches;
 
 interface SessionOpening {
-  /** Sequence number of the checkpoint. */
   readonly position: number;
   isDone(sequenceNumber: number): boolean;
-  /** Sequence number of the newest event in the hub. */
   readonly newest: number;
-  /** Whether the last owner has not released the partition. */
   readonly afterUncleanShutdown: boolean;
 }
 
 /**
- * The crash record to be written when a session begins. A finished message is no longer a suspect. After an unclean shutdown,
- * the suspects that were in work stay blamed, or, when none was, those that were before; so does one that has been alone at an end.
- * The others are cleared.
- * @param crashRecord of the last session
+ * The crash record to be written when a session begins. After an unclean shutdown, the unfinished suspects that were in work stay blamed,
+ * or, when none was, those that were before; so does one that has been alone at an end. The others are cleared.
  */
 export function crashRecordAtOpening(
   crashRecord: CrashRecord | undefined,

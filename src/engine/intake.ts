@@ -1,29 +1,22 @@
 import { dateOf, monotonicOfPast } from '../concurrency/clocks.ts';
-import type { Condition } from '../concurrency/waiting.ts';
 import type { Publish } from '../observing/taps.ts';
 import { type HubEvent, memoryWhileWaiting, textProperties } from '../protocol/event.ts';
-import { type Budget, isLarge } from './budget.ts';
+import { isLarge } from './budget.ts';
 import type { Dependencies, Lanes } from './lanes.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
-import type { QueuedMessage } from './work.ts';
+import type { QueuedMessage, WorkOptions } from './work.ts';
 
 /** An event to be handled, and its device, of which all events are in one partition, in order (fact events.order). */
 export type DeviceEvent = { readonly event: HubEvent; readonly deviceId: string };
 
-export interface IntakeOptions<A> {
-  readonly budget: Budget;
+export interface IntakeOptions<A> extends Pick<WorkOptions<A>, 'budget' | 'condition' | 'draining' | 'quarantine'> {
   readonly lanes: Lanes<QueuedMessage<A>>;
-  readonly condition: Condition;
-  readonly draining: AbortSignal;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
   /** What a message requires to begin (B5); nothing when omitted. */
   dependenciesOf?(receivedMessage: A): Dependencies | undefined;
   /** Undefined while the device has no follower; it has none when omitted. */
   publisherOf?(receivedMessage: A): Publish | undefined;
-  /** Suspects go to their lanes and wait there for their turn. */
-  readonly quarantine?: Quarantine | undefined;
   begin(event: HubEvent): WorkHandle;
 }
 
@@ -31,10 +24,7 @@ const nothing: Dependencies = { areAvailable: () => true, met: async () => true 
 
 const unregistered: WorkHandle = { done: true };
 
-/**
- * Accepts one message after the other. A message that can begin waits for the budget: that is the back-pressure. One whose device is
- * busy or whose backend is down waits in its lane, and delays other messages only when the backlog has no room (D27).
- */
+/** A message that can begin waits for the budget: that is the back-pressure. Another waits in its lane, and delays others only in a full backlog (D27). */
 export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
   const { budget, lanes, condition, draining, costOf, dependenciesOf, publisherOf, quarantine, begin } = options;
   /** The message at the door whose followers know that it waits, and the one whose requirement is watched. */
@@ -58,7 +48,6 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
     lanes.begin(message.receivedMessage.deviceId, message);
   }
 
-  /** Returns whether there was room. */
   function keepIt(message: QueuedMessage<A>, publish: Publish | undefined): boolean {
     const { event, deviceId } = message.receivedMessage;
     message.waitingBytes ||= memoryWhileWaiting(event);
@@ -109,16 +98,17 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
     }
   }
 
-  /**
-   * @param readAt when the message was read from the hub, as `performance.now()`
-   * @returns undefined when it need not wait; to be called again only after that
-   * @throws what the parts that look at the message throw, before it is registered
-   */
+  /** Undefined when it need not wait; to be called again only after that. @throws what looks at the message throws, before it is registered */
   return (receivedMessage: A, readAt: number): Promise<void> | undefined => {
     const { event } = receivedMessage;
     told = undefined;
     const publish = publisherOf?.(receivedMessage);
-    publish?.('read', readFields(event, readAt));
+    const { body, properties = {}, enqueuedTimeUtc } = event;
+    publish?.('read', {
+      hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
+      bytes: body instanceof Uint8Array ? body.byteLength : undefined,
+      properties: textProperties(properties),
+    });
     const message: QueuedMessage<A> = {
       next: undefined,
       observation: undefined,
@@ -129,15 +119,9 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>) {
       waitingBytes: 0,
       begun: unregistered,
       readAt,
-      enqueuedAt: monotonicOfPast(event.enqueuedTimeUtc.getTime()),
+      enqueuedAt: monotonicOfPast(enqueuedTimeUtc.getTime()),
     };
     const waiting = place(message, publish);
     return waiting && placeWhen(waiting, message, publish);
   };
 }
-
-const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
-  hubWaitMs: Math.max(0, dateOf(readAt) - enqueuedTimeUtc.getTime()),
-  bytes: body instanceof Uint8Array ? body.byteLength : undefined,
-  properties: textProperties(properties),
-});

@@ -15,7 +15,6 @@ export interface Dependencies {
 export interface Queued {
   next?: Queued | undefined;
   readonly sequenceNumber: number;
-  /** Bytes of the budget. */
   readonly cost: number;
   /** Bytes of the backlog; 0 when it has begun at once. */
   waitingBytes: number;
@@ -40,35 +39,24 @@ interface LanesOptions<M> {
   readonly draining: AbortSignal;
   /** Handles a message and releases its part of the budget; resolves when the next one of the device may begin. Must not reject. */
   work(message: M, deviceId: string): Promise<void>;
-  /** A lane has become shorter. */
   ended?(): void;
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
-/** Lanes whose first message waits for the budget. */
+/** Lanes whose first message waits for the budget. One iterator for all: a new one for each would have to skip the deleted entries. */
 function createReady<M>() {
   const lanes = new Set<Lane<M>>();
-  return {
-    lanes,
-    /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
-    inOrder: lanes.values(),
-    /** One is in the line of the budget. */
-    isTaking: false,
-  };
+  return { lanes, inOrder: lanes.values(), isTaking: false };
 }
 
 export type Lanes<M extends Queued> = ReturnType<typeof createLanes<M>>;
 
-/**
- * A *lane* is the queue of one device. Its messages are handled one at a time, in order of arrival; lanes run
- * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
- */
+/** A *lane* is the queue of one device, while it has messages: they are handled in order, lanes concurrently (G2). Only one in flight is charged (D27). */
 export function createLanes<M extends Queued>(options: LanesOptions<M>) {
   const { budget, backlog, draining, work, ended, quarantine } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
-  /** Lanes whose first message waits for a requirement. */
   const held = new Map<Dependencies, Lane<M>[]>();
 
   async function run(lane: Lane<M>) {
@@ -81,11 +69,6 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
     await work(lane.first, lane.deviceId);
     const recorded = quarantine?.ended(lane.first.sequenceNumber);
     if (recorded !== undefined) await recorded;
-    removeFirst(lane);
-    beginReady();
-  }
-
-  function removeFirst(lane: Lane<M>) {
     lane.length -= 1;
     if (lane.first.next === undefined) lanes.delete(lane.deviceId);
     else {
@@ -93,6 +76,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
       enqueue(lane);
     }
     ended?.();
+    beginReady();
   }
 
   async function beginInTurn(lane: Lane<M>, turn: Promise<boolean>) {
@@ -188,7 +172,6 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>) {
       const lane = lanes.get(deviceId);
       return backlog.hasRoom(bytes, lane ? backendsOf(lane) : dependencies.areAvailable() ? none : dependencies.needs);
     },
-    /** Appends a message to its lane, for which there is room. */
     add(deviceId: string, message: M) {
       const lane = lanes.get(deviceId);
       backlog.enter(message.waitingBytes, lane && backendsOf(lane));

@@ -16,7 +16,6 @@ export interface PartitionOptions<A extends DeviceEvent>
   extends CheckpointOptions,
     Pick<IntakeOptions<A>, 'costOf' | 'dependenciesOf' | 'publisherOf'>,
     Pick<WorkOptions<A>, 'budget' | 'dispatch'> {
-  /** Of all partitions. */
   readonly backlog: Backlog;
   /** Reads an event; undefined when it is to be skipped. @param redelivered its handling may have begun before */
   receivedMessageOf(event: HubEvent, redelivered: boolean): A | undefined;
@@ -27,7 +26,6 @@ export interface PartitionOptions<A extends DeviceEvent>
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'turnstile' | 'log' | 'meter'>;
 }
 
-/** Sequence numbers that are missing between two events. */
 export type Gap = Readonly<Record<'after' | 'next', number>>;
 
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
@@ -35,11 +33,9 @@ const leaveMs = 1_000;
 
 export type Partition = ReturnType<typeof createPartition>;
 
-/** One partition of the hub while this instance owns it. */
 export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>) {
   const { budget, receivedMessageOf, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
-  /** No more messages begin. */
   const stopping = new AbortController();
   /** The partition is released or revoked: messages in flight make no calls and send no replies. */
   const ending = new AbortController();
@@ -91,7 +87,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     condition.changed();
   }
 
-  /** Revoked by the result of a checkpoint. */
   function revokedMeanwhile() {
     if (ended.aborted) return;
     revoke();
@@ -142,10 +137,7 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
   }
 
   return {
-    /**
-     * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
-     * subscription repeats them while those of the old one still wait for room. Never rejects.
-     */
+    /** In hub order; resolves when there is room for more. Skips what was admitted before, which a new subscription repeats. Never rejects. */
     admit(events: readonly HubEvent[]): Promise<void> {
       const readAt = performance.now();
       admitting = admitting.then(() => admitAll(events, readAt));
@@ -161,24 +153,16 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
         if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
       }
       return {
-        /** Messages whose handling has begun and whose replies are not all settled. */
         inFlight,
-        /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded as done. */
         sleeping: work.sleeping(),
-        /** Read and waiting to begin. */
         waiting: Math.max(0, checkpoints.pending() - inFlight),
-        /** Devices with messages here: each has a lane. */
         devices: lanes.count(),
-        /** The oldest message that is not handled to its end. */
         oldest: oldest && {
           device: oldest.deviceId,
           sequenceNumber: oldest.first.sequenceNumber,
           readAt: oldest.first.readAt,
         },
-        /**
-         * When the hub received the oldest event that is read and not done, as `performance.now()`; undefined when all that was
-         * read is done. The event at the door comes after all that is in the lanes.
-         */
+        /** When the hub received the oldest event that is read and not done, as `performance.now()`. The one at the door comes after the lanes. */
         undoneSince: oldest?.first.enqueuedAt ?? atTheDoor,
         checkpoint: checkpoints.state(),
         /** Messages under suspicion of having ended the process (G4). */
@@ -188,12 +172,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     /** Walks over all lanes: only for when an operator asks. @param device only this one; undefined for all */
     devices: (device: string | undefined): DeviceWork[] =>
       [...lanes.all()].filter(({ deviceId }) => device === undefined || deviceId === device).map(workOf),
-    /** Messages read and not handled to their end. */
     pending: checkpoints.pending,
-    /**
-     * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
-     * the last checkpoint. Returns how many messages remain for the next reader.
-     */
+    /** Begins no more, waits up to `limitMs`, tells the rest to leave, and writes the last checkpoint. Returns how many are left unfinished. */
     async drain(limitMs: number): Promise<number> {
       drain();
       // What sleeps is left for the next reader: others would wait for devices that do not fetch (C4).
@@ -214,18 +194,14 @@ export type DeviceWork = ReturnType<typeof workOf>;
 
 const workOf = ({ deviceId, length, wait, first }: Lane<QueuedMessage<unknown>>) => ({
   device: deviceId,
-  /** Messages of the device that are read and not handled to their end. */
   messages: length,
-  /** Of the oldest. */
   sequenceNumber: first.sequenceNumber,
   /** When the oldest was read from the hub, as `performance.now()`. */
   readAt: first.readAt,
   state: typeof wait === 'object' ? ('waits for backends' as const) : states[wait ?? 'none'],
-  /** The backends that it waits for, or one of which it waits for. */
   needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
   /** When its handling began, as `performance.now()`; undefined while it waits. */
   begunAt: first.observation?.begunAt,
-  /** Backend calls and replies in progress. */
   steps: [...(first.observation?.open ?? [])] as readonly Step[],
 });
 

@@ -11,10 +11,7 @@ export interface Checkpoint extends Position {
   readonly note?: string;
 }
 
-/**
- * What a session has begun and done of its partition. Has no clock, and writes nothing.
- * @param start the progress at the start of the session
- */
+/** What a session has begun and done of its partition; `start`: at its beginning. Has no clock, and writes nothing. */
 export function createTracked(start: Checkpoint | undefined) {
   const { doneAbove, ...watermark } = createWatermark();
   /** The map at the start of the session. Snapshots repeat it for events that have not been read again yet. */
@@ -53,8 +50,7 @@ export type RedeliveryHorizon = ReturnType<typeof createRedeliveryHorizon>;
 
 /**
  * The newest message whose handling may have begun in an earlier session (D10). While it is not known, every event counts as redelivered.
- * @param newest as the last owner wrote it when it released the partition; else asks for the newest event of the hub when this session
- * receives its first events: from then on the hub sends none to the last owner
+ * @param newest as the last owner wrote it; else asks the hub when the first events come: from then on it sends none to the last owner
  */
 export function createRedeliveryHorizon(
   newest: number | (() => Promise<number>),

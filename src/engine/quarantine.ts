@@ -4,12 +4,9 @@ import { type Meter, noMeter } from '../observing/metrics.ts';
 import { type CrashRecord, decodeCrashRecord, isQuarantine, maxSuspects } from './crashRecord.ts';
 
 export interface QuarantineOptions {
-  /** The crash record of the checkpoint, as text. */
   readonly crashRecord: string | undefined;
-  /** Writes a crash record and returns whether that worked. */
   recordCrashState(next: CrashRecord): Promise<boolean>;
   readonly draining: AbortSignal;
-  /** One for the process. */
   readonly turnstile: Turnstile;
   /** The most suspects of a batch: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
@@ -19,14 +16,10 @@ export interface QuarantineOptions {
 
 /** A message that was alone in work at this number of unclean shutdowns is parked unexecuted. */
 const endsUntilParked = 3;
-
 /** Those that were in work at the last unclean shutdown begin in this number of batches: the cause is in one of them. */
 const parts = 4;
 
-/**
- * The next batch waits for the one before, but no longer than this: an ordinary message takes a fraction of it. After many ends it
- * waits twice as long with each, in the end longer than any message takes: then it is certain in which batch the cause is.
- */
+/** The longest wait for the batch before. It doubles with each of many ends: in the end it is certain in which batch the cause is. */
 const patienceAfter = (ends: number) => 1_000 * 2 ** Math.min(Math.max(ends - 6, 0), 7);
 
 /** Pause before the next attempt when the store has not accepted a crash record. */
@@ -50,10 +43,8 @@ export function createQuarantine(options: QuarantineOptions) {
   /** Unfinished suspects that the cause is among, as far as known. They begin before all others. */
   const blamed = new Map(crashRecord.suspects);
   const mostBlamed = Math.min(Math.ceil(blamed.size / parts), mostSuspects);
-  /** Devices whose suspect has been seen. */
   const devices = new Set<string>();
   const waiting = new Map<number, { readonly deviceId: string; begin(isTurn: boolean): void }>();
-  /** In work. */
   const batches: Batch[] = [];
   /** Suspects that have left work and not ended. */
   const asleep = new Set<number>();
@@ -99,20 +90,15 @@ export function createQuarantine(options: QuarantineOptions) {
   const isSingle = (one: number) => blamed.has(one) && (blamed.size === 1 || endsOf(one) > 0);
 
   /** A blamed one that is left or has been alone before, by itself; else some blamed ones; else all others. */
-  function choose(isIdle: boolean): readonly number[] {
-    const all = [...waiting.keys()];
-    const single = isIdle ? all.find(isSingle) : undefined;
-    if (single !== undefined) return [single];
-    const suspected = all.filter((one) => blamed.has(one) && !isSingle(one));
-    if (suspected.length > 0) return suspected.slice(0, mostBlamed);
-    return all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
-  }
-
   const partition: Candidates = (isIdle) => {
-    const chosen = choose(isIdle);
-    const [first] = chosen;
-    if (first === undefined) return undefined;
-    return { rank: isSingle(first) ? 0 : blamed.has(first) ? 1 : 2, take: () => take(chosen) };
+    const all = [...waiting.keys()];
+    const single = all.filter((one) => isIdle && isSingle(one)).slice(0, 1);
+    const suspected = all.filter((one) => blamed.has(one) && !isSingle(one)).slice(0, mostBlamed);
+    const others = all.filter((one) => !blamed.has(one)).slice(0, mostSuspects);
+    const ranked = [single, suspected, others];
+    const rank = ranked.findIndex(({ length }) => length > 0);
+    const chosen = ranked[rank];
+    return chosen && { rank, take: () => take(chosen) };
   };
 
   function take(chosen: readonly number[]): Batch {
@@ -138,17 +124,11 @@ export function createQuarantine(options: QuarantineOptions) {
     if (suspects > 1) return log.info({ suspects, from: first, to: chosen.at(-1) }, 'suspects begin');
     const place = { device: waiting.get(first)?.deviceId, sequenceNumber: first, ends: endsOf(first) };
     log.info({ suspects, ...place, alone: turnstile.recorded()?.isAlone === true }, 'suspects begin');
-    if (fateOf(first) !== 'passed over') return;
-    log.error(
-      place,
-      'message has ended the process even without being executed: passed over, neither answered nor parked',
-    );
+    const why = 'message has ended the process even without being executed: passed over, neither answered nor parked';
+    if (fateOf(first) === 'passed over') log.error(place, why);
   }
 
-  /**
-   * Parked: answered and dead-lettered without being executed. Passed over: neither answered nor dead-lettered, because even that
-   * has ended the process.
-   */
+  /** Parked: answered and dead-lettered unexecuted. Passed over: not even that, because it has ended the process, too. */
   function fateOf(sequenceNumber: number): 'handled' | 'parked' | 'passed over' {
     const ends = endsOf(sequenceNumber);
     return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
@@ -174,17 +154,12 @@ export function createQuarantine(options: QuarantineOptions) {
         turnstile.wait(partition);
       });
     },
-    /** The message does not begin now, and waits again. */
     putBack(deviceId: string, sequenceNumber: number) {
       if (batchOf(sequenceNumber) === undefined) return;
       devices.delete(deviceId);
       leaveWork(sequenceNumber);
     },
-    /**
-     * A message has ended.
-     * @returns undefined when it was no suspect; else resolves when a checkpoint contains its end. The device's next message
-     * begins after that: it is no suspect, and a crash that it causes must not be blamed on this one
-     */
+    /** Undefined when it was no suspect; else resolves when a checkpoint contains its end, before the device's next message, which is none. */
     ended(sequenceNumber: number): Promise<unknown> | undefined {
       if (batchOf(sequenceNumber) === undefined && !asleep.delete(sequenceNumber)) return undefined;
       if (draining.aborted) return Promise.resolve();
@@ -202,20 +177,14 @@ export function createQuarantine(options: QuarantineOptions) {
       leaveWork(sequenceNumber);
       void save();
     },
-    /** Suspects that wait or are in work. */
     suspects: () => batches.reduce((sum, { left }) => sum + left.size, waiting.size),
   };
 }
 
-/**
- * Of one partition, the suspects to begin next; undefined when none wait. Of the partitions, the one with the lowest rank is next.
- * @param isIdle no suspect of the process is in work: only then one begins that is to be alone
- */
+/** Of a partition, the suspects to begin next. The lowest rank is next. @param isIdle only then one begins that is to be alone */
 type Candidates = (isIdle: boolean) => { readonly rank: number; take(): Batch } | undefined;
 
-/** Suspects of one partition that begin together. */
 interface Batch {
-  /** Those in work. */
   readonly left: Set<number>;
   readonly patienceMs: number;
   /** Resolves when the crash record of the partition is stored, with the batch that is recorded now. */
@@ -225,13 +194,9 @@ interface Batch {
 
 export type Turnstile = ReturnType<typeof createTurnstile>;
 
-/**
- * Lets batches begin one after the other, those of all partitions of the process. The last one that is in work is recorded as
- * such, and no other: either the cause is in it, or it will end.
- */
+/** Lets batches of all partitions begin one after the other. Only the last one in work is recorded as such: the cause is in it, or it will end. */
 export function createTurnstile() {
   const partitions = new Set<Candidates>();
-  /** In the order of their beginning. */
   const inWork: Batch[] = [];
   let recorded: { readonly batch: Batch; readonly isAlone: boolean } | undefined;
   /** The batch that began last, until it has ended or had its time. */
@@ -281,13 +246,11 @@ export function createTurnstile() {
   }
 
   return {
-    /** The partition has suspects that wait. */
     wait(partition: Candidates) {
       partitions.add(partition);
       void serve();
     },
     leave: (partition: Candidates) => void partitions.delete(partition),
-    /** One of the batch has left work. */
     left(batch: Batch) {
       if (batch.left.size === 0) {
         inWork.splice(inWork.indexOf(batch), 1);

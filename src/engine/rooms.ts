@@ -1,73 +1,128 @@
-// What is in memory beside the messages in flight: those that wait to begin, those that are being answered, and those that wait for the full
-// queues of devices. Nobody waits for room here.
+// Room for messages in memory: in a line, in the backlog of those that wait to begin, and for those that wait for the full queues of devices.
 
 export type Amount = Readonly<Record<'messages' | 'bytes', number>>;
 export type Limits = Readonly<Record<'maxMessages' | 'maxBytes', number>>;
 
-export interface Capacity {
-  /** Whether one more message fits. One always fits into an empty room. */
-  hasRoom(bytes: number): boolean;
-  /** Returns whether there was room. */
-  take(bytes: number): boolean;
-  /** Takes room even if there is none. */
-  add(amount: Amount): void;
-  shrink(bytes: number): void;
-  give(bytes: number, messages?: number): void;
-  clear(): void;
-  taken(): Amount;
-}
+/** How many messages may be in a line at the moment; asked again after `reached` has called back. */
+type Pace = { messages(): number; reached(changed: () => void): void };
 
-/** @param whole is charged too */
-export function createCapacity({ maxMessages, maxBytes }: Limits, whole?: Capacity): Capacity {
+export type Line = ReturnType<typeof createLine>;
+
+/** A fair semaphore over messages and bytes, with one line of those that wait. One message always fits while no other is in it. */
+export function createLine({ maxMessages, maxBytes }: Limits, adaptiveLimit?: Pace) {
   let messages = 0;
   let bytes = 0;
+  let queue: { bytes: number; signal: AbortSignal | undefined; resolve(isAdmitted: boolean): void }[] = [];
+  /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
+  const watched = new WeakSet<AbortSignal>();
 
-  const hasRoom = (more: number): boolean =>
-    (messages === 0 || (messages < maxMessages && bytes + more <= maxBytes)) && whole?.hasRoom(more) !== false;
+  const mostNow = () => Math.min(maxMessages, adaptiveLimit?.messages() ?? maxMessages);
+  const fits = (more: number) => messages === 0 || (messages < mostNow() && bytes + more <= maxBytes);
+  const hasRoom = (more: number): boolean => queue.length === 0 && fits(more);
 
-  function add(more: Amount) {
-    messages += more.messages;
-    bytes += more.bytes;
-    whole?.add(more);
+  function add(more: number, count = 1) {
+    messages += count;
+    bytes += more;
   }
 
-  function give(less: number, fewer = 1) {
-    messages -= fewer;
+  function give(less: number, count = 1) {
+    messages -= count;
     bytes -= less;
-    whole?.give(less, fewer);
+    admitNext();
+  }
+
+  function admitNext() {
+    for (let first = queue[0]; first !== undefined && fits(first.bytes); first = queue[0]) {
+      queue.shift();
+      add(first.bytes);
+      first.resolve(true);
+    }
+    if (queue.length > 0) askPace();
+  }
+
+  function askPace() {
+    if (messages >= mostNow()) adaptiveLimit?.reached(admitNext);
+  }
+
+  function turn(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
+    if (signal !== undefined && !watched.has(signal)) {
+      watched.add(signal);
+      signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
+    }
+    return new Promise((resolve) => {
+      queue.push({ bytes, signal, resolve });
+      askPace();
+    });
+  }
+
+  function leaveQueue(signal: AbortSignal) {
+    const leaving = queue.filter((one) => one.signal === signal);
+    queue = queue.filter((one) => one.signal !== signal);
+    for (const { resolve } of leaving) resolve(false);
+    admitNext();
   }
 
   return {
-    hasRoom,
-    take(more) {
-      if (!hasRoom(more)) return false;
-      add({ messages: 1, bytes: more });
-      return true;
+    /** Waits until there is room; undefined when there is room at once. Resolves with false, charging nothing, when `signal` was aborted first. */
+    take(more: number, signal?: AbortSignal): Promise<boolean> | undefined {
+      if (!hasRoom(more)) return turn(more, signal);
+      add(more);
+      return undefined;
     },
+    hasRoom,
+    /** Takes room even if there is none. */
     add,
-    shrink: (less) => give(less, 0),
+    /** Releases the part of a reservation that is not needed (R6). */
+    shrink: (less: number) => give(less, 0),
     give,
-    clear: () => give(bytes, messages),
-    taken: () => ({ messages, bytes }),
+    inFlight: (): Amount => ({ messages, bytes }),
+  };
+}
+
+export function inTurn(first: Line, second: Line | undefined): Line {
+  if (second === undefined) return first;
+
+  const takeSecond = (bytes: number, signal: AbortSignal | undefined) =>
+    second.take(bytes, signal)?.then((isTaken) => {
+      if (!isTaken) first.give(bytes);
+      return isTaken;
+    });
+
+  const give = (bytes: number, messages = 1) => {
+    second.give(bytes, messages);
+    first.give(bytes, messages);
+  };
+
+  return {
+    take(bytes, signal) {
+      const taking = first.take(bytes, signal);
+      if (taking === undefined) return takeSecond(bytes, signal);
+      return taking.then((isTaken) => isTaken && (takeSecond(bytes, signal) ?? true));
+    },
+    hasRoom: (bytes) => first.hasRoom(bytes) && second.hasRoom(bytes),
+    add(bytes, messages) {
+      first.add(bytes, messages);
+      second.add(bytes, messages);
+    },
+    shrink: (bytes) => give(bytes, 0),
+    give,
+    inFlight: first.inFlight,
   };
 }
 
 export type Backlog = ReturnType<typeof createBacklog>;
 export type PartitionBacklog = ReturnType<Backlog['ofPartition']>;
 
-/**
- * The account of what is read and waits to begin: one bound of messages and bytes for the process, which its partitions share
- * (B5). A partition whose next message finds no room stops, and the rest of it waits in the hub.
- */
+/** What is read and waits to begin: one bound for the process (B5). A partition whose next message finds no room stops: the rest waits in the hub. */
 export function createBacklog(limits: Limits) {
   const half = { maxMessages: limits.maxMessages / 2, maxBytes: limits.maxBytes / 2 };
-  const all = createCapacity(limits);
-  const forBackend = new Map<string, Capacity>();
-  /** Of the partitions that have stopped, in the order in which they did. */
+  const all = createLine(limits);
+  const forBackend = new Map<string, Line>();
   const stopped = new Set<() => void>();
 
-  function partIn(parts: Map<string, Capacity>, backend: string, whole?: Capacity): Capacity {
-    const part = parts.get(backend) ?? createCapacity(half, whole);
+  function partIn(parts: Map<string, Line>, backend: string, whole?: Line): Line {
+    const part = parts.get(backend) ?? inTurn(createLine(half), whole);
     parts.set(backend, part);
     return part;
   }
@@ -78,20 +133,17 @@ export function createBacklog(limits: Limits) {
     for (const roomAgain of told) roomAgain();
   }
 
-  /**
-   * What waits of one partition: at most half of all, so that the others have room.
-   * @param roomAgain called once there may be room, after there was none for a message of the partition
-   */
+  /** At most half of all may be of one partition. @param roomAgain called once there may be room, after there was none */
   function ofPartition(roomAgain: () => void) {
-    const own = createCapacity(half, all);
-    const ownForBackend = new Map<string, Capacity>();
+    const own = inTurn(createLine(half), all);
+    const ownForBackend = new Map<string, Line>();
     let isClosed = false;
 
     const partOf = (backend: string) => partIn(ownForBackend, backend, partIn(forBackend, backend));
 
     /** From now on these messages wait for backends: they take their room even if there is none. */
-    function hold(waiting: Amount, backends: readonly string[]) {
-      if (!isClosed) for (const backend of backends) partOf(backend).add(waiting);
+    function hold({ messages, bytes }: Amount, backends: readonly string[]) {
+      if (!isClosed) for (const backend of backends) partOf(backend).add(bytes, messages);
     }
 
     return {
@@ -102,19 +154,16 @@ export function createBacklog(limits: Limits) {
         if (!fits) stopped.add(roomAgain);
         return fits;
       },
-      /** A message waits, for these backends if for any. */
       enter(bytes: number, backends: readonly string[] = []) {
-        own.add({ messages: 1, bytes });
+        own.add(bytes);
         hold({ messages: 1, bytes }, backends);
       },
-      /** A message has begun. */
       give(bytes: number) {
         if (isClosed) return; // it is freed already
         own.give(bytes);
         tellStopped();
       },
       hold,
-      /** They do not any more. */
       release({ messages, bytes }: Amount, backends: readonly string[]) {
         if (isClosed || backends.length === 0) return;
         for (const backend of backends) partOf(backend).give(bytes, messages);
@@ -123,32 +172,25 @@ export function createBacklog(limits: Limits) {
       /** Nothing of the partition waits any more, whatever is called after this. */
       close() {
         isClosed = true;
-        for (const part of [own, ...ownForBackend.values()]) part.clear();
+        for (const part of [own, ...ownForBackend.values()]) part.give(part.inFlight().bytes, part.inFlight().messages);
         tellStopped();
       },
     };
   }
 
-  return { ofPartition, taken: all.taken };
+  return { ofPartition, taken: all.inFlight };
 }
 
 /** Of each that sleeps, beside its event and its replies: what it does, and what it waits with. */
 export const sleeperBytes = 8 * 1024;
 
-interface ChargedSleeper {
-  bytes: number;
-  isFollowed(): boolean;
-  /** Undefined while it is awake. */
-  giveUp: (() => void) | undefined;
-}
+/** Has no `giveUp` while it is awake. */
+type ChargedSleeper = { bytes: number; isFollowed(): boolean; giveUp: (() => void) | undefined };
 
 export type Sleeping = ReturnType<typeof createSleeping>;
 export type Sleeper = ReturnType<Sleeping['add']>;
 
-/**
- * Messages of which only replies are left that wait for the full queues of their devices (C4). They hold no room that others need:
- * their bytes have a bound of their own, beyond which the one that has slept longest is given up.
- */
+/** Messages whose last replies wait for full queues (C4), with a bound of their own: beyond it the one that has slept longest is given up. */
 export function createSleeping(maxBytes: number) {
   /** In the order in which they began to sleep. */
   const charged = new Set<ChargedSleeper>();
@@ -164,11 +206,7 @@ export function createSleeping(maxBytes: number) {
     one.giveUp();
   }
 
-  /**
-   * One message. It is charged from when it first sleeps until it is given up or leaves.
-   * @param size bytes of its event and its replies
-   * @param isFollowed whether other messages of its device wait behind it
-   */
+  /** A message, charged from when it first sleeps until it is given up or leaves. @param size bytes of its event and its replies */
   function add(size: number, isFollowed: () => boolean) {
     const one: ChargedSleeper = { bytes: size + sleeperBytes, isFollowed, giveUp: undefined };
     return {
@@ -182,7 +220,6 @@ export function createSleeping(maxBytes: number) {
           giveUp(other);
         }
       },
-      /** Its replies are tried again. */
       wakes() {
         one.giveUp = undefined;
       },
@@ -190,7 +227,6 @@ export function createSleeping(maxBytes: number) {
         one.bytes -= less;
         if (charged.has(one)) bytes -= less;
       },
-      /** It leaves. */
       give: () => leave(one),
     };
   }

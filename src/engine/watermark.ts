@@ -1,6 +1,5 @@
 import type { SequenceRange } from './completionMap.ts';
 
-/** The position of an event in a partition. */
 export type Position = { readonly sequenceNumber: number; readonly offset: string };
 
 /** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
@@ -16,10 +15,7 @@ interface Interval extends WorkHandle {
   after: Interval | undefined;
 }
 
-/**
- * A *watermark* is the newest position of a partition up to which everything is done. Work finishes in any order; only
- * the watermark is safe to resume after (G1), and what is done above it need not be done again.
- */
+/** A *watermark* is the newest position up to which everything is done: only that is safe to resume after (G1). Above it, work ends in any order. */
 export function createWatermark() {
   let oldest: Interval | undefined;
   let newest: Interval | undefined;
@@ -39,7 +35,6 @@ export function createWatermark() {
     interval.offset = offset;
   }
 
-  /** Removes an interval that is done and merged. */
   function remove({ before, after }: Interval) {
     if (before) before.after = after;
     else oldest = after;
@@ -65,7 +60,6 @@ export function createWatermark() {
   }
 
   return {
-    /** Registers work in arrival order. */
     begin(position: Position): WorkHandle {
       pending += 1;
       return append(position, false);
@@ -75,15 +69,12 @@ export function createWatermark() {
       pending -= 1;
       finish(begun as Interval);
     },
-    /** Registers a position that needs no work. */
     pass(position: Position) {
       if (newest === undefined) safe = position;
       else if (newest.done) lengthen(newest, { last: position.sequenceNumber, offset: position.offset });
       else append(position, true);
     },
-    /** The newest safe position; undefined before the first. */
     safe: (): Position | undefined => safe,
-    /** What is done above the safe position, in order. */
     doneAbove(): SequenceRange[] {
       const runs: SequenceRange[] = [];
       for (let one = oldest; one !== undefined; one = one.after) {

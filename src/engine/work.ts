@@ -6,7 +6,6 @@ import type { Queued } from './lanes.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { WorkHandle } from './watermark.ts';
 
-/** A message to be handled. */
 export interface QueuedMessage<A> extends Queued {
   readonly receivedMessage: A;
   /** Since it was accepted. */
@@ -19,7 +18,6 @@ export interface QueuedMessage<A> extends Queued {
   readonly enqueuedAt: number;
 }
 
-/** What a message does from its beginning on. */
 type MessageWork = Pick<Observation, 'begunAt' | 'open'>;
 
 /** What the handling of a message gets from its partition, and tells it. */
@@ -43,7 +41,6 @@ export interface WorkOptions<A> extends ChargeOptions, Pick<CheckpointOptions, '
   readonly quarantine: Quarantine | undefined;
   readonly condition: Condition;
   readonly draining: AbortSignal;
-  /** Handles one message and returns whether it was handled to its end. */
   dispatch(receivedMessage: A, context: MessageContext): Promise<boolean>;
 }
 
@@ -52,8 +49,8 @@ export function createWork<A>(options: WorkOptions<A>) {
   let running = 0;
   let sleeping = 0;
   /**
-   * By device, whether its newest message has been recorded as done, from when one of its messages lets the next begin (A12). What is done of a
-   * device is always its first messages: after a crash, the repeat of an earlier one alone would undo later ones (G3).
+   * By device, whether its newest message is recorded as done, from when one lets the next begin (A12). What is done of a device is always its
+   * first messages: the repeat of an earlier one alone would undo later ones (G3).
    */
   const recording = new Map<string, Promise<boolean>>();
 
@@ -129,7 +126,6 @@ export function createWork<A>(options: WorkOptions<A>) {
     condition.changed();
   }
 
-  /** Counts as sleeping meanwhile. */
   async function isRecordedBehind(earlier: Promise<boolean>): Promise<boolean> {
     running += 1;
     countSleeping(1);
@@ -143,7 +139,6 @@ export function createWork<A>(options: WorkOptions<A>) {
     /** Handles a message that is already charged to the budget; resolves when the next one of the device may begin. Never rejects. */
     handle: (message: QueuedMessage<A>, deviceId: string): Promise<void> =>
       new Promise((resolve) => void handled(message, deviceId, resolve)),
-    /** Messages that have begun and not ended. */
     running: () => running,
     /** Those of them that wait for the full queues of devices, or behind such a message of their device to be recorded (A12). */
     sleeping: () => sleeping,

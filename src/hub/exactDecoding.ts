@@ -1,5 +1,6 @@
 import type messageOfReading from 'rhea/lib/message.js';
 import { textless } from '../protocol/event.ts';
+import { endOf, numberAt, refused, widths } from './decodable.ts';
 
 type MessageCodec = Pick<typeof messageOfReading, 'decode' | 'data_section'>;
 export type ExactDecoding = ReturnType<typeof createExactDecoding>;
@@ -8,7 +9,6 @@ type Bag = Record<string, unknown>;
 
 /** In place of what is left to the library. */
 const left = Symbol('left');
-const none = -1;
 
 /** What the library calls the fields of a header, and of the standard properties. */
 const headerFields = ['durable', 'priority', 'ttl', 'first_acquirer', 'delivery_count'];
@@ -17,13 +17,10 @@ const standardFields = [
   ...['absolute_expiry_time', 'creation_time', 'group_id', 'group_sequence', 'reply_to_group_id'],
 ];
 
-/** Bytes of a value, or of its size, by the first digit of its code. */
-const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
 const namesKept = 256;
 const longestKept = 64;
-
 /** With more in the upper half of 64 bits, the library gives the bytes. */
 const mostHigh = 2 ** 21;
 const wide = (high: number, bytes: Buffer, at: number): number | Buffer =>
@@ -76,12 +73,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   const empty = Buffer.alloc(0);
   let bytes: Buffer = empty;
   let at = 0;
-  /** Of the list or map that is read. */
   let end = 0;
 
-  const numberAt = (place: number, width: number) => (width === 1 ? (bytes[place] ?? 0) : bytes.readUInt32BE(place));
-
-  /** The next item as the library has it. */
   function item(): unknown {
     const code = bytes[at] ?? 0;
     const from = at + 1;
@@ -95,7 +88,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   /** A binary, string or symbol, whose size has been passed. */
   function sized(code: number, size: number): unknown {
     const from = at;
-    at += numberAt(size, from - size);
+    at += numberAt(bytes, size, from - size);
     if (at > end) return left;
     const kind = code & 0x0f;
     if (kind === 0) return bytes.subarray(from, at);
@@ -144,10 +137,10 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
     const code = bytes[at] ?? 0;
     const width = widths[code >>> 4] ?? 0;
     const content = at + 1 + width;
-    if ((code & 0xef) !== small || content + width > bytes.length) return none;
+    if ((code & 0xef) !== small || content + width > bytes.length) return refused;
     at = content + width;
-    end = content + numberAt(content - width, width);
-    return end > bytes.length ? none : numberAt(content, width);
+    end = content + numberAt(bytes, content - width, width);
+    return end > bytes.length ? refused : numberAt(bytes, content, width);
   }
 
   function list(into: Bag, fields: readonly string[]): boolean {
@@ -156,7 +149,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
       return true;
     }
     const count = opened(0xc0);
-    if (count === none || count > fields.length) return false;
+    if (count === refused || count > fields.length) return false;
     for (let index = 0; index < count; index += 1) {
       const value = item();
       if (value === left) return false;
@@ -167,7 +160,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
 
   function map(into: Bag, field: string, next: () => unknown): boolean {
     const count = opened(0xc1);
-    if (count === none || count > mostItems || count % 2 === 1) return false;
+    if (count === refused || count > mostItems || count % 2 === 1) return false;
     const bag: Bag = {};
     for (let rest = count; rest > 0; rest -= 2) {
       const key = name();
@@ -199,21 +192,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   function orPassed(read: () => unknown): unknown {
     const from = at;
     const value = read();
-    if (value === left) {
-      at = from;
-      pass();
-    }
+    if (value === left) at = endOf(bytes, from);
     return value;
-  }
-
-  function pass(): void {
-    const code = bytes[at] ?? 0;
-    const width = widths[code >>> 4] ?? 0;
-    at += 1 + width;
-    if (code >= 0xa0) at += numberAt(at - width, width);
-    if (code !== 0) return;
-    pass(); // the descriptor
-    pass();
   }
 
   return {
@@ -232,15 +212,9 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
       return message;
     },
 
-    /** Makes the application properties exact in a message that the library has decoded, within the bounds of D190. */
-    correct(message: object, given: Buffer): void {
+    /** Makes the application properties exact, which begin at `map` in a message that the library has decoded, within the bounds of D190. */
+    correct(message: object, given: Buffer, map: number): void {
       bytes = given;
-      let map = none;
-      for (at = 0; at < bytes.length; pass()) {
-        at += bytes[at + 1] === 0x53 ? 3 : 10; // code of the section in one byte, or in eight
-        if (bytes[at - 1] === 0x74) map = at;
-      }
-      if (map === none) return;
       const { application_properties: bag } = message as { application_properties: Bag };
       at = map;
       for (let rest = opened(0xc1); rest > 1; rest -= 2) {

@@ -7,10 +7,7 @@ export type WebSockets = ReturnType<typeof webSocketsBy>;
 
 let webSockets: WebSockets | undefined;
 
-/**
- * Chooses how all connections of the process to the hub that speak AMQP are made (D405). The library for WebSockets is loaded only
- * for them.
- */
+/** Chooses how the process connects to the hub by AMQP (D405). The library for WebSockets is loaded only for them. */
 export async function useHubTransport({ transport }: Pick<Settings['hub'], 'transport'>): Promise<void> {
   webSockets = transport === 'websockets' ? webSocketsBy((await import('ws')).WebSocket) : undefined;
 }
@@ -33,10 +30,7 @@ const webSocketSettings = (): ClientOptions => ({ agent: outboundAgent, handshak
 const webSocketsBy = (WebSocket: typeof WebSocketClass) => ({
   addressOf,
   webSocketSettings,
-  /**
-   * For the client of events. It makes a broken address of an IPv6 address, and so is not asked for one.
-   * @param host of the event endpoint
-   */
+  /** For the client of events, which would make a broken address of an IPv6 address. @param host of the event endpoint */
   eventWebSockets(host: string): WebSocketOptions {
     const address = addressOf(host, 'events');
     class EventWebSocket extends WebSocket {

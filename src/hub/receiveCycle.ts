@@ -7,15 +7,12 @@ import { Receiver, ReceiverEvents } from 'rhea-promise';
  * queue. Three faults of that are corrected here.
  */
 
-/** The version whose private members are used. */
 const version = '6.0.4';
-
 /** Seconds for which the calls of a receiver wait at least, but for the first: that one waits as the subscription says (D145). */
 const idleSeconds = 2;
 
 type Receive = (most: number, waitSeconds?: number, signal?: AbortSignal) => Promise<ReceivedEventData[]>;
 
-/** The receiver of one partition in the client. */
 type PartitionReceiver = { receiveBatch: Receive };
 
 interface PrivateParts {
@@ -25,16 +22,10 @@ interface PrivateParts {
   };
 }
 
-/**
- * What keeps account of a receiver's queue, by the name of its link. It is told when the client asks for as much credit as the queue
- * has room for events.
- */
+/** What keeps account of a receiver's queue, by the name of its link. The client asks for as much credit as the queue has room for events. */
 const queues = new Map<string, (link: Receiver, room: number) => void>();
 
-/**
- * The client grants credit in every cycle and ignores what the hub has not used yet, so a slow consumer receives the whole
- * backlog into memory (SDK trap 8; fact reading.credit). This grants only the difference.
- */
+/** The client grants credit in every cycle, whatever the hub has not used yet (SDK trap 8; fact reading.credit). This grants only the difference. */
 export function boundPrefetch(): void {
   const grant = Receiver.prototype.addCredit;
   if (grant.name === 'addMissingCredit') return;
@@ -97,10 +88,7 @@ function queueOf(receiver: PartitionReceiver) {
     wake();
   }
 
-  /**
-   * What the client's first call takes out is not known, so that the second may ask for more than there is, and wait. Then the
-   * client asks for credit, which tells how many there are.
-   */
+  /** What the client's first call takes out is not known: the second may wait, and then asks for credit, which tells how many there are. */
   async function receiveCounted(most: number, waitSeconds = 0, signal?: AbortSignal) {
     const events = await receive(most, Math.max(waitSeconds, idleSeconds), signal);
     queued -= events.length;

@@ -17,10 +17,7 @@ import { createExactDecoding, type ExactDecoding } from './exactDecoding.ts';
 import { boundPrefetch } from './receiveCycle.ts';
 import { AmqpConnection, errors, SenderLink } from './serviceSdk.ts';
 
-/**
- * Corrects faults of the hub's client libraries that callers cannot work around. The corrections match the pinned
- * versions, and each has a regression test.
- */
+/** Corrects faults of the hub's client libraries that callers cannot work around, in the pinned versions. Each has a regression test. */
 export function cureHubSdks(): void {
   boundPrefetch();
   mendConnections();
@@ -41,13 +38,9 @@ function cure<Owner, Name extends keyof Owner>(owner: Owner, name: Name, cureOf:
 }
 
 /**
- * The library does not report a connection that the hub closes as disconnected, unless the reason is
- * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open.
- * This reports the connection as lost.
- *
- * An `error` of the connection has no listener. The library closes the socket after it, which the event client notices by itself.
- *
- * By default, the operating system holds a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
+ * The library reports a connection that the hub closes as lost only for the reason `amqp:connection:forced`. Else the event client
+ * would open the same connection again and consider the old links open. An `error` of the connection has no listener: the library
+ * closes the socket after it. The operating system would hold a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
  */
 function mendConnections(): void {
   const watched = new WeakSet<Connection>();
@@ -67,7 +60,6 @@ function mendConnections(): void {
   });
 }
 
-/** Members of rhea's connection that its typings omit. */
 interface InnerConnection {
   readonly options: { tcp_no_delay?: boolean };
   /** True also when the peer's close answers ours. */
@@ -76,10 +68,7 @@ interface InnerConnection {
   closed_with_non_fatal_error: boolean;
 }
 
-/**
- * A link has its address from the hub's answer, which the library forgets before it connects again. The event client asks for
- * it all the same; now there is none then.
- */
+/** A link has its address from the hub's answer. The event client asks for it also when the library has forgotten it, to connect again. */
 function forgetAddresses(): void {
   const link: object = Object.getPrototypeOf(Receiver.prototype); // the class of receivers and senders
   Object.defineProperty(link, 'address', {
@@ -90,9 +79,7 @@ function forgetAddresses(): void {
   });
 }
 
-/**
- * The service client makes an error its own cause, and does not expect that where it follows causes. This ignores such a cause.
- */
+/** The service client makes an error its own cause, and does not expect that where it follows causes. This ignores such a cause. */
 function breakErrorCycles(): void {
   for (const { prototype } of [errors.NotConnectedError, errors.ServiceUnavailableError]) {
     if (Object.hasOwn(prototype, 'amqpError')) continue;
@@ -108,10 +95,7 @@ function breakErrorCycles(): void {
   }
 }
 
-/**
- * When the hub closes the connection, the service client waits up to 45 s for links to detach, and its sends wait as
- * long. This reports the disconnection before that wait, so that the sends fail at once.
- */
+/** When the hub closes the connection, the service client and its sends wait up to 45 s for links to detach. With this, the sends fail at once. */
 function failSendsOfClosedConnections(): void {
   cure(AmqpConnection.prototype, 'setDisconnectHandler', (setHandler) => {
     return function cured(this: AmqpConnection, onDisconnect) {
@@ -127,10 +111,7 @@ function failSendsOfClosedConnections(): void {
   });
 }
 
-/**
- * When the service client closes, it may end its links without an error. A link that the hub has not answered takes that for
- * success. This is an error for it, but not for the links of $cbs, which expect none.
- */
+/** A link that the hub has not answered takes its end without an error for success. This is an error for it, but not for those of $cbs. */
 function failUnansweredLinks(): void {
   cure(SenderLink.prototype, 'forceDetach', (forceDetach) => {
     return function cured(this: SenderLink, error) {
@@ -142,10 +123,7 @@ function failUnansweredLinks(): void {
   });
 }
 
-/**
- * The service client only says that it is not connected, whatever kept it from connecting. This adds the error of the socket,
- * as its cause: an unknown host, a certificate that is not trusted.
- */
+/** The service client only says that it is not connected. This adds the cause: an unknown host, a certificate that is not trusted. */
 function keepSocketErrors(): void {
   cure(AmqpConnection.prototype, 'connect', (connect) => {
     return function cured(this: AmqpConnection, config, done) {
@@ -187,9 +165,8 @@ function mendLibraries(): void {
         return connect.call(this, details);
       };
     });
-    // It writes a warning to standard error when the end of a connection has no listener. So it warned of each idle connection
-    // that the hub closed, although the client knew. This reports that there is a listener. The other warnings are about ends of
-    // links that the library does not know, and sections of messages, which `boundDecoding` keeps from it (D325).
+    // It warns on standard error of each idle connection that the hub closes, when the end has no listener. The other warnings are about
+    // ends of links that the library does not know, and sections of messages, which `boundDecoding` keeps from it (D325).
     cure(prototype, 'dispatch', (dispatch) => {
       return function cured(this: object, event, ...details) {
         return dispatch.call(this, event, ...details) || foretold.has(event);
@@ -202,16 +179,14 @@ function mendLibraries(): void {
         return termini.has(String(end?.descriptor?.value)) ? unwrap(end) : null;
       };
     });
-  // It allocates and clears a kilobyte for each frame that it writes, outside of the heap, which was a sixth of the CPU of a reply.
-  // It writes every byte of a frame, so that a piece of Node's pool does as well. Smaller buffers stay cleared.
+  // It clears a kilobyte for each frame, a sixth of the CPU of a reply, and writes every byte of it: a piece of Node's pool does as well.
   for (const library of [ofReading, ofReplies])
     library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
 }
 
 /**
- * What a device sends reaches the library's decoder as it is, and that has no bounds. So the decoder only gets what can be
- * decoded at a bounded cost. A message always comes out: in place of a body that cannot be decoded with `null`, and if its
- * properties cannot be decoded either, with `undecodedProperties` and the hub's annotations, as long as those can (D190).
+ * The library's decoder only gets what can be decoded at a bounded cost. A message always comes out: with `null` in place of a body
+ * that cannot be decoded, and if its properties cannot be either, with `undecodedProperties` and the hub's annotations, if possible (D190).
  * @param exactly for the messages of devices
  */
 export function boundDecoding<Message extends { decode(bytes: Buffer | undefined): object }>(
@@ -223,11 +198,11 @@ export function boundDecoding<Message extends { decode(bytes: Buffer | undefined
     const exact = exactly?.({ ...message });
 
     /** Undefined when the library fails. */
-    function decoded(bytes: Buffer, end: number): object | undefined {
+    function decoded(bytes: Buffer, end: number, properties = end): object | undefined {
       try {
         const part = end === bytes.length ? bytes : bytes.subarray(0, end);
         const library = decode(part);
-        exact?.correct(library, part);
+        if (properties < end) exact?.correct(library, part, properties);
         return library;
       } catch {
         return undefined;
@@ -237,12 +212,12 @@ export function boundDecoding<Message extends { decode(bytes: Buffer | undefined
     return function cured(bytes = Buffer.alloc(0)) {
       const usual = exact?.usual(bytes);
       if (usual !== undefined) return usual;
-      const { areDecodable, body, annotated } = sectionsOf(bytes);
-      const whole = areDecodable ? decoded(bytes, bytes.length) : undefined;
+      const { areDecodable, body, properties, annotated } = sectionsOf(bytes);
+      const whole = areDecodable ? decoded(bytes, bytes.length, properties) : undefined;
       if (whole !== undefined) return whole;
-      const withoutBody = body === undefined ? undefined : decoded(bytes, body);
+      const withoutBody = body === undefined ? undefined : decoded(bytes, body, properties);
       if (withoutBody !== undefined) return Object.assign(withoutBody, { body: null });
-      return Object.assign(decoded(bytes, annotated) ?? {}, { body: undecodedProperties });
+      return Object.assign(decoded(bytes, annotated, properties) ?? {}, { body: undecodedProperties });
     };
   });
   cure(frames, 'read_frame', (read) => {

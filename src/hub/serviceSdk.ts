@@ -15,6 +15,7 @@ export { Amqp as AmqpConnection } from 'azure-iothub/dist/common-amqp/amqp.js';
 export { SenderLink } from 'azure-iothub/dist/common-amqp/sender_link.js';
 export { default as errors } from 'azure-iothub/dist/common-core/errors.js';
 export { Message } from 'azure-iothub/dist/common-core/message.js';
+export { SharedAccessSignature } from 'azure-iothub/dist/common-core/shared_access_signature.js';
 export { Client };
 
 /** Of an identity: when the last token ends that they have given, as `performance.now()`. */
@@ -25,11 +26,7 @@ const fixedScope = 'https://iothubs.azure.net/.default';
 
 export const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
-/**
- * A client of the hub that gets in with an identity, or by a connection string. The client has its scope fixed, which names what
- * the hub checks the token for; this replaces it by that of the settings.
- * @throws Error for another version of the client, which this does not fit
- */
+/** A client that gets in by a connection string, or an identity, whose scope it has fixed: the settings' replaces it. @throws Error for another version */
 export function newServiceClient(access: ServiceAccess): Client {
   const webSockets = overWebSockets();
   const Transport = webSockets === undefined ? ServiceTransport : serviceWebSockets(webSockets);

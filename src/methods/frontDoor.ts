@@ -12,7 +12,7 @@ import { createMethodBackends, type MethodBackends } from '../backends/backends.
 import { readingBytes } from '../backends/transport.ts';
 import { ageOf } from '../concurrency/clocks.ts';
 import { endsWithin } from '../concurrency/waiting.ts';
-import { createLine } from '../engine/budget.ts';
+import { createLine } from '../engine/rooms.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { createStoreRecords } from '../observing/callRecords.ts';

@@ -26,7 +26,7 @@ export function observeService(
     [
       [budget.inFlight()[what], 'work'],
       [backlog.taken()[what], 'memory'],
-      [budget.answering.taken()[what], 'replies'],
+      [budget.answering.inFlight()[what], 'replies'],
       [budget.sleeping.taken()[what], 'full_queues'],
       [budget.answers.inFlight()[what], 'models'],
     ] as const;

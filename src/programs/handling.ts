@@ -4,7 +4,7 @@ import { createBackends } from '../backends/backends.ts';
 import { readingBytes } from '../backends/transport.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { createDependencies } from '../dispatch/recognition.ts';
-import { createLine } from '../engine/budget.ts';
+import { createLine } from '../engine/rooms.ts';
 import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';

@@ -72,16 +72,14 @@ async function endpointLease(settings: Settings, { instance, access, stores }: R
   const storeAt = (endpoint: EventEndpoint) => openStore(settingsAt(settings, endpoint), stores, access);
   /** Of the endpoint before: how long an owner has not renewed is counted from the first look. */
   let before: { readonly name: string; readonly ownerships: Leases } | undefined;
-  return createEndpointLease({
-    records: await storeAt({ namespace: host, eventHub: hubNameOf({ host }) }),
-    async ownershipsAt(endpoint) {
-      const name = nameOf(endpoint);
-      if (before?.name !== name)
-        before = { name, ownerships: createLeases(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
-      return before.ownerships;
-    },
-    expiryMs,
-  });
+  async function ownershipsAt(endpoint: EventEndpoint): Promise<Leases> {
+    const name = nameOf(endpoint);
+    if (before?.name !== name)
+      before = { name, ownerships: createLeases(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
+    return before.ownerships;
+  }
+  const records = await storeAt({ namespace: host, eventHub: hubNameOf({ host }) });
+  return createEndpointLease(records, ownershipsAt, expiryMs);
 }
 
 const balanceLimitsOf = ({ delivery }: Settings) =>
@@ -107,7 +105,7 @@ async function openAt(
 ): Promise<Consumer> {
   const { hub, delivery } = settings;
   const { dispatch, dependenciesOf, deadLetters } = handling;
-  const receivedMessages = createReceivedMessages({ hub: eventHubNameOf(hub), meter, log, taps });
+  const receivedMessages = createReceivedMessages(eventHubNameOf(hub), meter, log, taps);
   const share = partitionShare(delivery);
   const store = await openStore(settings, stores, access);
 

@@ -5,11 +5,8 @@ import { type Generation, type HubEvent, memoryOf } from './event.ts';
 import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 
-interface Compression {
-  readonly inflate: typeof gunzipSync;
-  /** Whether the bytes are compressed data, not base64 text. */
-  readonly isRaw: (bytes: Uint8Array) => boolean;
-}
+/** `isRaw`: whether the bytes are compressed data, not base64 text. */
+type Compression = { readonly inflate: typeof gunzipSync; readonly isRaw: (bytes: Uint8Array) => boolean };
 
 // These first bytes are not valid base64, so that raw data and base64 text cannot be confused.
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -31,20 +28,13 @@ const encodingRule = (generation: Generation): string =>
 
 /** Values that a body may have however few bytes it came in; beyond them one for each byte, which no body without compression has. */
 const freeValues = 16_384;
-
 /** The hub's limit for messages of devices (fact devices.size). */
 export const maxReceivedBytes = 262_144;
-
-/**
- * Memory for a byte of JSON text while its message is handled: the copy for reading (1), the text (1, or 2 if any
- * character is not ASCII), the text with a changed member (the same again), and the bytes for a backend (1).
- */
+/** Memory for a byte of JSON text: the copy for reading (1), the text and one with a changed member (1 each, or 2 if not ASCII), bytes to send (1). */
 const perAsciiByte = 4;
 const perByte = 6;
-
 /** The base64 text of a compressed body and its decoded bytes, in addition to the body. */
 const perCompressedByte = 2;
-
 /** Most bytes that one deflated byte can expand to. */
 const mostInflated = 1_032;
 
@@ -56,10 +46,7 @@ export function bytesOfBody(body: unknown): number {
   return body instanceof Uint8Array ? body.byteLength : memoryOf(body);
 }
 
-/**
- * Memory to reserve before a message is handled, in bytes: the upper bound for any body (R6).
- * @param maxInflated most bytes a compressed body may become
- */
+/** Memory to reserve before a message is handled, in bytes: the upper bound for any body (R6). @param maxInflated bytes of a compressed body */
 export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
   const body = bytesOfBody(event.body);
@@ -70,7 +57,6 @@ export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   return received + perCompressedByte * body + perByte * Math.min(maxInflated, mostInflated * body);
 }
 
-/** The largest reservation for the body of one message. */
 export const mostToReserve = (maxInflated: number): number =>
   (1 + perCompressedByte) * maxReceivedBytes + perByte * Math.max(maxInflated, maxReceivedBytes);
 
@@ -80,10 +66,8 @@ export function bytesHeld(event: HubEvent, { bytes, end }: Json): number {
 }
 
 /**
- * The body of a message (fact events.body) as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64
- * text with or without quotes (R6).
- * @param maxInflated most bytes a compressed body may become
- * @throws Rejection the generation's validation failure, or decompression_error (V2)
+ * The body (fact events.body) as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64 text
+ * with or without quotes (R6). @throws Rejection the generation's validation failure, or decompression_error (V2)
  */
 export function decodeBody(
   body: unknown,
@@ -131,7 +115,6 @@ function inflated({ inflate }: Compression, name: string, data: Uint8Array, most
 }
 
 /**
- * @param text the result of `decodeBody`
  * @param received bytes of the body as it came: what it costs is bound to them (R6)
  * @param remark follows what is wrong with a body that is not well-formed
  * @throws Rejection the generation's validation failure

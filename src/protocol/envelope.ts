@@ -36,10 +36,7 @@ export interface Envelope {
   readonly properties: Properties;
 }
 
-export interface EnvelopeLimits {
-  readonly defaultTimeoutSeconds: number;
-  readonly maxTimeoutSeconds: number;
-}
+export type EnvelopeLimits = Readonly<Record<'defaultTimeoutSeconds' | 'maxTimeoutSeconds', number>>;
 
 function timeout({ maxTimeoutSeconds }: EnvelopeLimits) {
   const error = `must be whole seconds from 1 to ${maxTimeoutSeconds}`;
@@ -97,11 +94,7 @@ const acks: ReadonlyMap<string, Ack> = new Map([
 
 export const ackNames: readonly string[] = [...acks.keys()];
 
-/**
- * The message id of one reply. It is the same for each delivery of the event, so that a device can recognise repeats (C1),
- * and a different one for each replay by an operator, because the result may differ.
- * @param about distinguishes the replies to one request
- */
+/** The same for each delivery of the event (C1), another for each replay by an operator. @param about distinguishes the replies to one request */
 export const messageId = ({ eventId, attempts }: Envelope, about: string): string =>
   derivedId(eventId, attempts === 0 ? `reply ${about}` : `reply ${about} of replay ${attempts}`);
 

@@ -1,12 +1,8 @@
 import { uuidv5 } from './ids.ts';
 import { quoted } from './rejection.ts';
 
-/** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
-  /**
-   * The bytes of the data section; another type when an AMQP sender used another kind of body, and null when that cannot be
-   * decoded at a bounded cost (D190).
-   */
+  /** The bytes of the data section; another type for another kind of body; null when that cannot be decoded at a bounded cost (D190). */
   readonly body: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly systemProperties?: Readonly<Record<string, unknown>>;
@@ -15,16 +11,10 @@ export interface HubEvent {
   readonly enqueuedTimeUtc: Date;
 }
 
-/**
- * The body of an event whose properties cannot be decoded at a bounded cost: so it is not known whether it is for this service. If
- * its annotations cannot be decoded either, it has no sequence number, offset and time (D190).
- */
+/** The body of an event whose properties cannot be decoded at a bounded cost. Without annotations it has no number, offset and time (D190). */
 export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
-export interface Origin {
-  readonly hub: string;
-  readonly partition: string;
-}
+export type Origin = Readonly<Record<'hub' | 'partition', string>>;
 
 export type Generation = 'V2' | 'V1';
 
@@ -32,10 +22,7 @@ export type Generation = 'V2' | 'V1';
 export const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): unknown =>
   bag !== undefined && Object.hasOwn(bag, key) ? bag[key] : undefined;
 
-/**
- * The generation of a message, from its properties only; undefined for telemetry, twin and lifecycle events, which are not
- * for this service (R2, R3; facts events.source, events.notifications).
- */
+/** From the properties only; undefined for telemetry, twin and lifecycle events (R2, R3; facts events.source, events.notifications). */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
   const msgType = own(properties, 'msgType');
@@ -51,7 +38,6 @@ function isTelemetry(event: HubEvent): boolean {
   return source === undefined || source === 'Telemetry';
 }
 
-/** Why an event is not for this service, for operators. */
 export function whyNotOurs(event: HubEvent): string {
   if (!isTelemetry(event)) return 'iothub-message-source is not Telemetry';
   if (own(event.properties, 'msgType') !== undefined) return 'msgType is not action';
@@ -134,9 +120,8 @@ const watched = new Map([
 ]);
 
 /**
- * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
- * the device. Reads every name but only two values, because most messages are telemetry.
- * @param isOurs whether the message is for this service in spite of it
+ * A misspelt property name because of which a message, or one of its properties, is ignored; for the developer of the device. Reads every
+ * name but only two values. @param isOurs whether the message is for this service in spite of it
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {
@@ -154,10 +139,7 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
   return undefined;
 }
 
-/**
- * The event without what the client keeps beside it: its own object has all a second time, and its body is a slice of the
- * chunk that it read from the socket, up to 64 KiB of other events. A body of less than half of its chunk is copied.
- */
+/** Without what the client keeps beside it: all a second time, and the chunk of the socket, up to 64 KiB, when the body is less than half of it. */
 export function compactEvent(event: HubEvent): HubEvent {
   const { body, properties, systemProperties } = event;
   return {
@@ -191,10 +173,7 @@ const slotBytes = 8;
 /** Of a text; those that are all Latin-1 take half of it. */
 const perCharacter = 2;
 
-/**
- * Memory of a value that AMQP has decoded, in bytes, about.
- * @param chunks those that are counted already: a slice keeps the whole chunk of which it is a part
- */
+/** Memory of a value that AMQP has decoded, in bytes, about. @param chunks counted already: a slice keeps the whole chunk of which it is a part */
 export function memoryOf(value: unknown, chunks = new Set<ArrayBufferLike>()): number {
   if (typeof value === 'string') return valueBytes + perCharacter * value.length;
   if (typeof value !== 'object' || value === null) return 0;

@@ -67,11 +67,7 @@ export const typeRef = z
   .string({ error: required('must be a type reference') })
   .regex(typeRefForm, 'must be a type identifier, optionally with @ and a version');
 
-export interface TypeRef {
-  readonly typeId: string;
-  /** A major or a full version. */
-  readonly version: string | undefined;
-}
+export type TypeRef = { readonly typeId: string; readonly version: string | undefined };
 
 export function parseTypeRef(value: unknown): TypeRef | undefined {
   const [, typeId, version] = (typeof value === 'string' && typeRefForm.exec(value)) || [];

@@ -1,4 +1,5 @@
 import { hash, randomFillSync } from 'node:crypto';
+import { hexValues } from './jsonReader.ts';
 
 const variants = '89ab';
 const namespaceBytes = 16;
@@ -8,42 +9,33 @@ const dash = 0x2d;
 export function uuidv5(name: string, namespace: string): string {
   const length = Buffer.byteLength(name);
   const bytes = Buffer.allocUnsafe(namespaceBytes + length);
-  writeNamespace(bytes, namespace);
+  writeUuid(bytes, 0, namespace);
   bytes.write(name, namespaceBytes);
   const digest = hash('sha1', bytes, 'hex');
   const variant = variants[Number.parseInt(digest.charAt(16), 16) & 3];
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
-/** Digit by digit: a copy without the dashes would cost as much as the rest. */
-function writeNamespace(bytes: Buffer, namespace: string): void {
+/** The 16 bytes of a UUID, digit by digit: a copy without the dashes would cost as much as the rest. @returns their end */
+export function writeUuid(bytes: Buffer, start: number, uuid: string): number {
+  const end = start + namespaceBytes;
   let at = 0;
-  for (let index = 0; index < namespaceBytes; index += 1) {
-    if (namespace.charCodeAt(at) === dash) at += 1;
-    const high = digitAt(namespace, at);
-    const low = digitAt(namespace, at + 1);
-    if (high < 0 || low < 0) throw notUuid();
-    bytes[index] = high * 16 + low;
+  for (let index = start; index < end; index += 1) {
+    if (uuid.charCodeAt(at) === dash) at += 1;
+    const high = hexValues[uuid.charCodeAt(at)] ?? 255;
+    const low = hexValues[uuid.charCodeAt(at + 1)] ?? 255;
+    if (high > 15 || low > 15) throw notUuid();
+    bytes[index] = (high << 4) | low;
     at += 2;
   }
-  if (at !== namespace.length) throw notUuid();
+  if (at !== uuid.length) throw notUuid();
+  return end;
 }
 
 const notUuid = () => new Error('the namespace is not a UUID');
 
-/** Below 0 when there is no hexadecimal digit. */
-function digitAt(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
-
 /** A place in a trace: 32 and 16 hexadecimal digits. */
-export interface TraceContext {
-  readonly traceId: string;
-  readonly spanId: string;
-}
+export type TraceContext = Readonly<Record<'traceId' | 'spanId', string>>;
 
 /** W3C trace context: version 00, trace id, parent id, flags. Ids of zeros only are invalid. */
 const traceparentForm = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;

@@ -6,11 +6,9 @@ import {
   type Elements,
   FoundJson,
   goOn,
-  hexValues,
   type Json,
   type JsonLimits,
   type Keys,
-  letterU,
   MalformedJson,
   type Member,
   openBracket,
@@ -36,18 +34,13 @@ export function terminated(bytes: Uint8Array): Buffer {
   return copy;
 }
 
-/**
- * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
- * @param text the bytes, and a zero byte behind them
- * @throws MalformedJson
- */
+/** Reads strict UTF-8 without a byte order mark, with a zero byte behind it, within the limits (R5, R6). @throws MalformedJson */
 export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = bodyLimits): Json {
   const json = checked(text);
   goOn(new Pass(json, keys, limits));
   return json;
 }
 
-/** The whole of a text that is UTF-8. */
 function checked(text: Buffer): FoundJson {
   const end = text.byteLength - 1;
   if (end === 0) throw new MalformedJson('is empty, expected JSON');
@@ -66,9 +59,8 @@ export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json 
   readJson(Buffer.from(text), keys, limits);
 
 /**
- * Reads the answer of a backend in slices and in one pass: elements are taken as it comes to them.
- * @param keys the keys of the outermost object to find, with that of `elements`
- * @returns reads about the given number of bytes more; undefined until all has been read
+ * Reads in slices of about so many bytes, in one pass; undefined until all has been read. Elements are taken as it comes to them.
+ * @param keys of the outermost object to find, with that of `elements`
  * @throws MalformedJson, also later; TypeError when the member of the elements is no array
  */
 export function answerReader(answer: Uint8Array, keys: Keys, elements?: Elements): (slice: number) => Json | undefined {
@@ -94,13 +86,11 @@ export function leafOf({ bytes, members }: Json, key: string): FoundJson | undef
   return member && new FoundJson(bytes, member.start, member.end);
 }
 
-/** The text of one outermost member; undefined when it is missing. */
 export const textIn = (json: Json, key: string): string | undefined => leafOf(json, key)?.text;
 
 /** The value of one outermost member; undefined when it is missing. Only for small members. */
 export const valueIn = (json: Json, key: string): unknown => leafOf(json, key)?.value;
 
-/** Whether one outermost member is a text. */
 export const isText = ({ members, bytes, end }: Json, key: string): boolean =>
   bytes[members.get(key)?.start ?? end] === quote; // no quote follows a value
 
@@ -182,50 +172,47 @@ export function withoutMember(json: Json, key: string): Buffer {
   return Buffer.concat([bytes.subarray(start, from), bytes.subarray(to, end)]);
 }
 
-interface Name {
-  readonly name: string;
-  readonly bytes: Buffer;
-  readonly next: Name | undefined;
-}
+type Name = { readonly name: string; readonly bytes: Buffer; readonly next: Name | undefined };
 
 /** The names as keys to find: a key costs as much among hundreds of names as among two, and no text is made of it. */
 export function keysOf(names: Iterable<string>): Keys {
   const wanted = new Set(names);
   const unused = Math.clz32(4 * wanted.size + 3) - 2;
-  /** By the first bits of the hash. */
   const places = new Array<Name | undefined>(2 ** (30 - unused)).fill(undefined);
   let longest = 0;
   for (const name of wanted) {
-    const bytes = plainOf(name);
-    const place = hashOf(bytes, 0, bytes.length, false) >> unused;
-    places[place] = { name, bytes, next: places[place] };
+    const bytes = Buffer.from(name);
     longest = Math.max(longest, bytes.length);
+    const hash = hashOf(bytes, 0, bytes.length);
+    if (hash < 0 || !name.isWellFormed()) continue; // written with escapes only
+    const place = hash >> unused;
+    places[place] = { name, bytes, next: places[place] };
   }
-  const plain = Buffer.allocUnsafe(longest + 4); // the character that is too many has four bytes at most
 
-  function find(bytes: Buffer, from: number, to: number, mayEscape = true): string | undefined {
-    const hash = hashOf(bytes, from, to, mayEscape);
+  return (bytes, from, to) => {
+    const hash = hashOf(bytes, from, to);
     if (hash < 0) {
-      const length = writePlain(plain, longest, bytes, from, to);
-      return length > longest ? undefined : find(plain, 0, length, false);
+      const name = to - from > mostEscaped * longest ? undefined : allKeys(bytes, from, to);
+      return name !== undefined && wanted.has(name) ? name : undefined;
     }
     for (let one = places[hash >> unused]; one !== undefined; one = one.next)
       if (isAt(one.bytes, bytes, from, to)) return one.name;
     return undefined;
-  }
-
-  return find;
+  };
 }
+
+/** Bytes in which one byte of a key can be written: `\u0061`. */
+const mostEscaped = 6;
 
 /** Unknown to those who choose names and keys. */
 const seed = randomInt(2 ** 31);
 
 /** Thirty bits; less than 0 for a key with escapes. */
-function hashOf(bytes: Buffer, from: number, to: number, mayEscape: boolean): number {
+function hashOf(bytes: Buffer, from: number, to: number): number {
   let hash = seed;
   for (let at = from; at < to; at += 1) {
     const code = bytes[at] as number;
-    if (code === backslash && mayEscape) return -1;
+    if (code === backslash) return -1;
     hash = Math.imul(hash ^ code, 0x01000193);
   }
   return hash >>> 2;
@@ -236,50 +223,6 @@ function isAt(name: Buffer, bytes: Buffer, from: number, to: number): boolean {
   if (name.length !== to - from) return false;
   for (let at = from; at < to; at += 1) if (bytes[at] !== name[at - from]) return false;
   return true;
-}
-
-/** The bytes of a key without escapes: UTF-8, in which half a surrogate pair has three bytes that nothing else has. */
-function plainOf(name: string): Buffer {
-  const written = Buffer.from(JSON.stringify(name));
-  const plain = Buffer.allocUnsafe(written.length);
-  return plain.subarray(0, writePlain(plain, written.length, written, 1, written.length - 1));
-}
-
-/** @returns the number of bytes; more than `most` when there are more */
-function writePlain(plain: Buffer, most: number, bytes: Buffer, from: number, to: number): number {
-  let length = 0;
-  for (let at = from; at < to && length <= most; at += 1) {
-    const code = bytes[at] as number;
-    if (code !== backslash) plain[length++] = code;
-    else if (bytes[++at] !== letterU) plain[length++] = meaningOf[bytes[at] as number] as number;
-    else {
-      let character = hexOf(bytes, at + 1);
-      at += 4;
-      const isHigh = character >> 10 === 0x36 && bytes[at + 1] === backslash && bytes[at + 2] === letterU;
-      const low = isHigh ? hexOf(bytes, at + 3) : 0;
-      if (low >> 10 === 0x37) {
-        character = 0x10000 + ((character & 0x3ff) << 10) + (low & 0x3ff);
-        at += 6;
-      }
-      const left = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-      plain[length++] = (leads[left] as number) | (character >> (6 * left));
-      for (let more = left - 1; more >= 0; more -= 1) plain[length++] = 0x80 | ((character >> (6 * more)) & 0x3f);
-    }
-  }
-  return length;
-}
-
-/** The bits of the first byte that give the number of bytes that follow. */
-const leads = [0, 0xc0, 0xe0, 0xf0];
-
-/** The character of a letter after a backslash. */
-const meaningOf = Uint8Array.from({ length: 256 }, (_, code) => code);
-for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) meaningOf[pair.charCodeAt(0)] = pair.charCodeAt(1);
-
-function hexOf(bytes: Buffer, at: number): number {
-  let code = 0;
-  for (let index = at; index < at + 4; index += 1) code = 16 * code + (hexValues[bytes[index] as number] as number);
-  return code;
 }
 
 export const allKeys: Keys = (bytes, from, to) => {

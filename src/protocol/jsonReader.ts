@@ -27,10 +27,7 @@ export type Member = Readonly<Record<'key' | 'start' | 'end' | 'values', number>
 const none: ReadonlyMap<string, Member> = new Map();
 const never: ReadonlySet<string> = new Set();
 
-/**
- * A JSON text as it arrived, or a part of one. The text itself is passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and
- * the order of integer keys (R5). Values are built only on access.
- */
+/** A JSON text as it arrived, or a part, to be passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and the order of keys (R5). */
 export type Json = Readonly<FoundJson>;
 
 export class FoundJson {
@@ -73,7 +70,6 @@ export class FoundJson {
 /** An array in the outermost object whose elements are taken one by one, as the pass comes to them. */
 export interface Elements {
   readonly key: string;
-  /** The keys to find in elements that are objects. */
   readonly keys: Keys;
   /** What it throws ends the reading. */
   take(element: Json): void;
@@ -114,8 +110,7 @@ export class Pass {
 }
 
 /**
- * @param until pauses before the first value from this offset on
- * @returns whether all has been passed
+ * Whether all has been passed. @param until pauses before the first value from this offset on
  * @throws MalformedJson; TypeError when `elements` are in no array; what taking an element throws
  */
 export function goOn(pass: Pass, until = pass.json.bytes.length): boolean {
@@ -231,11 +226,10 @@ const digit9 = 0x39;
 const colon = 0x3a;
 export const openBracket = 0x5b;
 export const backslash = 0x5c;
-export const letterU = 0x75;
+const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** For each byte, whether it is one of the characters. */
 const oneOf = (characters: string): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, code) => Number(characters.includes(String.fromCharCode(code))));
 

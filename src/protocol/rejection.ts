@@ -1,9 +1,6 @@
 import type { FailureCode } from './vocabulary.ts';
 
-/**
- * The error that becomes a failed acknowledgement. `details` tells a device developer what to do. It contains no URL,
- * token, stack or request value, and is cut when it is too long.
- */
+/** Becomes a failed acknowledgement. `details` is for developers of devices: no URL, token, stack or request value; cut when it is too long. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   readonly code: FailureCode;

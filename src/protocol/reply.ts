@@ -3,7 +3,6 @@ import { type Envelope, messageId } from './envelope.ts';
 import { shortened } from './rejection.ts';
 import { type ResultCode, resultCodes } from './vocabulary.ts';
 
-/** A cloud-to-device message: an acknowledgement or a notification. */
 export interface Reply {
   readonly kind: 'acknowledgement' | 'notification';
   /** The receiving device; it may differ from the requesting one (A11). */
@@ -58,7 +57,6 @@ function mostBytes({ body, deviceId, messageId, correlationId, properties }: Rep
 export const systemCorrelationId = (id: string | undefined): string | undefined =>
   id !== undefined && /^[\x20-\x7e]{1,128}$/.test(id) ? id : undefined;
 
-/** The result of one message, for its acknowledgement. */
 export interface Result {
   readonly success: boolean;
   readonly code: ResultCode;
@@ -71,10 +69,7 @@ export interface Result {
   readonly detailsKey: 'details' | 'detail';
 }
 
-/**
- * The acknowledgement of a message within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still
- * too large, it cannot be delivered.
- */
+/** Within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still too large, it cannot be delivered. */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const isV1 = envelope.generation === 'V1';
   const properties = withValues({ ...propertiesOf(envelope, now), ...result.properties });
@@ -128,23 +123,14 @@ function jsonOf(fields: Readonly<Record<string, unknown>>): string {
   return `{${members}}`;
 }
 
-/** Most characters of shortened texts. */
 const ofDetails = 256;
 const ofRelatedDetails = 64;
-
 /** Related models beyond this size as plain JSON are dropped without trying to compress them. */
 const mostPlainBytes = 8 * maxReplyBytes;
 
-interface Related {
-  readonly success: boolean;
-  readonly details: string;
-}
+type Related = { readonly success: boolean; readonly details: string };
 
-/**
- * The acknowledgement with as much of the result as the hub's limit allows. It first cuts `details`, then those of related
- * models, then empties these, then drops related models, successful ones first (C3, D32). The result may still be too large.
- * @param encode called with ever shorter results
- */
+/** Cuts `details`, then those of related models, then empties these, then drops related models, successful ones first (C3, D32). */
 function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
   const whole = encode(result);
   if (fits(whole)) return whole;

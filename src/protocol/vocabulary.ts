@@ -1,4 +1,3 @@
-/** Whose side a failure is on. */
 export const faults = ['device', 'hub', 'service'] as const;
 
 /** All result codes of acknowledgements. Messages that fail with `fault` service are parked (G4). */
@@ -18,7 +17,6 @@ export const resultCodes = {
 export type ResultCode = keyof typeof resultCodes;
 export type FailureCode = Exclude<ResultCode, 'ok'>;
 
-/** Why a reply is dropped. */
 export const dropReasons = [
   'hub_unavailable',
   'queue_full',
@@ -65,7 +63,6 @@ export type TransportFault = (typeof transportFaults)[number];
 export const stores = ['checkpoints', 'deadLetters', 'files'] as const;
 export type StoreKey = (typeof stores)[number];
 
-/** What is asked of a store. */
 export const storeOperations = ['list', 'read', 'write', 'delete'] as const;
 export type StoreOperation = (typeof storeOperations)[number];
 
@@ -116,7 +113,6 @@ export const failures = {
 } as const satisfies Record<string, { status: number; title: string; invoked: Invoked; retryAfter?: number }>;
 export type Reason = keyof typeof failures;
 
-/** Why a direct method has no response of the device. */
 export const hubFailures = [
   /** The hub waited for it to connect: it never got the call. */
   'device_offline',

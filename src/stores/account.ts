@@ -4,10 +4,7 @@ import type { AccountAccess } from '../access/access.ts';
 import { currentOf, isSecret, renewed } from '../access/secretFiles.ts';
 import { sleep } from '../concurrency/waiting.ts';
 
-/**
- * Attempts are counted here, not in the client. The agent, which the client passes on without declaring it, keeps it from looking for a
- * proxy by itself.
- */
+/** Attempts are counted here, not in the client. The agent, which its type lacks, keeps it from looking for a proxy by itself. */
 export const clientOptions = (): StoragePipelineOptions =>
   Object.assign({ retryOptions: { maxTries: 1 } }, { agent: outboundAgent });
 
@@ -31,9 +28,7 @@ export class StorageError extends Error {
   /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly code: string;
-  /** The header of that name. */
   readonly date: string | undefined;
-  /** Status and code. */
   readonly said: string;
 
   constructor(what: string, status: number | undefined, code: string, date?: string) {
@@ -53,12 +48,10 @@ export function answerOf(error: unknown) {
   return { status, code: code ?? errorCode ?? name, date: response?.headers.get('date') };
 }
 
+type Once<T> = (abortSignal: AbortSignal) => Promise<T>;
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
-/**
- * A container of an account, with the key of the moment, or with an identity; and calls to it, with retries and time-outs.
- * @param storage its name in errors
- */
+/** A container, with the key of the moment or an identity; calls to it, with retries and time-outs. @param storage its name in errors */
 export function openContainer({ account, container }: ContainerAccess, storage: string, limits: CallLimits) {
   const keyNow = () => (isSecret(account) ? currentOf(account) : undefined);
   const open = (): ContainerClient =>
@@ -83,16 +76,8 @@ export function openContainer({ account, container }: ContainerAccess, storage: 
   const hasOtherKey = async (tried: string | undefined): Promise<boolean> =>
     isSecret(account) && tried !== undefined && (await renewed(account, tried)) !== tried;
 
-  /**
-   * Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted.
-   * @throws StorageError with the operation and the reason
-   */
-  async function attempt<T>(
-    what: string,
-    by: number,
-    once: (abortSignal: AbortSignal) => Promise<T>,
-    caller?: AbortSignal,
-  ): Promise<T> {
+  /** Ends before `by` (as `performance.now()`), and makes no further attempt when `caller` is aborted. @throws StorageError */
+  async function attempt<T>(what: string, by: number, once: Once<T>, caller?: AbortSignal): Promise<T> {
     const isTimeFor = (pauseMs: number) => performance.now() + pauseMs < by && !caller?.aborted;
     for (let count = 1; ; count += 1) {
       const tried = keyNow();

@@ -24,27 +24,18 @@ import { type BlobContent, type BlobLimits, createLabelledBlobs, type LabelledBl
  * that modification: with a time in the future, no instance could take the partition over.
  */
 
-interface BlobStoreOptions extends ContainerAccess {
-  /** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
-  readonly namespace: string;
-  readonly hub: string;
-  readonly consumerGroup: string;
-  readonly limits?: BlobLimits;
-}
+/** Of the records. Names are not case-sensitive at the hub, but in the storage (fact storage.names). */
+type Place = Readonly<Record<'namespace' | 'hub' | 'consumerGroup', string>>;
 
 const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
 
 /** Attempts to write a checkpoint that others change at the same time. */
 const mostRaces = 5;
-
 /** Longer content is cut: the service writes none. */
 const mostContentBytes = 4 * 1024 * 1024;
 
-/**
- * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
- * writes its epoch on the checkpoint, so that a late write of the last owner fails.
- */
-export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
+/** For any number of instances. Writes need the etag that was read. A claim writes its epoch on the checkpoint: a late write of the last owner fails. */
+export function createBlobStore(options: ContainerAccess & Place & { readonly limits?: BlobLimits }): CheckpointStore {
   const { namespace, hub, consumerGroup, limits = defaultLimits } = options;
   const blobs = createLabelledBlobs(options, 'checkpoint storage', limits);
   const place = [namespace, hub, consumerGroup].join('/').toLowerCase();
@@ -55,7 +46,6 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
   const read = (name: string, by?: number) => blobs.read(name, mostContentBytes, by);
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
-  /** @param nameOf of the blobs that are listed */
   async function list(nameOf: (partition: string) => string) {
     const prefix = nameOf('');
     return (await blobs.list(prefix)).map((blob) => [blob.name.slice(prefix.length), blob] as const);
@@ -68,12 +58,10 @@ export function createBlobStore(options: BlobStoreOptions): CheckpointStore {
       if (isDone !== undefined) return isDone;
       written.delete(partition);
     }
-    throw new Error(
-      `checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`,
-    );
+    const problem = `the checkpoint of partition ${partition} keeps being changed by other writers`;
+    throw new Error(`checkpoint storage: ${problem}`);
   }
 
-  /** With the reader as its writer. */
   async function write(reader: LeaseHolder, seen: LabelledBlob | undefined, given: BlobContent, by: number) {
     const content = { ...given, labels: { ...given.labels, owner: reader.owner, epoch: String(reader.epoch) } };
     const blob = await blobs.change(checkpointName(reader.partition), content, seen?.etag, by);
@@ -183,7 +171,6 @@ function ownershipLabels(
   };
 }
 
-/** Undefined when the label is missing or malformed. */
 const sequenceNumberOf = ({ labels }: LabelledBlob): number | undefined => wholeNumber(labels['sequencenumber']);
 
 const whereIs = ({ name }: LabelledBlob) => `the blob ${name}`;

@@ -9,12 +9,8 @@ export interface Lease {
   /** Instance that requests the partition, and since when (milliseconds since 1970). */
   readonly wantedBy: string;
   readonly wantedSince: number;
-  /** When the owner last renewed or released it. */
   readonly renewedAt: number;
-  /**
-   * Newest sequence number whose handling may have begun on the last owner or an earlier one; present only while the
-   * partition is released.
-   */
+  /** Newest sequence number whose handling may have begun on any owner; present only while the partition is released. */
   readonly begun?: number;
   /** Identifies this version of the record; a change must name it. */
   readonly etag: string;
@@ -23,24 +19,14 @@ export interface Lease {
 /** Identifies one claim of a partition. */
 export type LeaseHolder = Pick<Lease, 'partition' | 'owner' | 'epoch'>;
 
-/**
- * Ownership records and checkpoints of all partitions; one store for each namespace, hub and consumer group. Methods
- * reject when the store cannot be reached.
- */
+/** Leases and checkpoints; one store for each namespace, hub and consumer group. Methods reject when it cannot be reached. */
 export interface CheckpointStore {
   ownerships(): Promise<Lease[]>;
-  /**
-   * Replaces a record if its etag is still that of `seen`.
-   * @param seen undefined when there was none
-   * @returns the new record, or undefined when another instance has changed it first
-   */
+  /** Replaces the record `seen`, if any; undefined when another instance has changed it first, so that its etag is another. */
   change(seen: Lease | undefined, next: Omit<Lease, 'etag'>): Promise<Lease | undefined>;
   /** Undefined when the partition has no checkpoint. @throws UnreadableCheckpoint */
   progress(partition: string): Promise<Checkpoint | undefined>;
-  /**
-   * The checkpoints of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that
-   * cannot be read.
-   */
+  /** Of all partitions; `where` names one for an operator. `at`: its sequence number, undefined when that cannot be read. */
   checkpoints(): Promise<
     readonly { readonly partition: string; readonly where: string; readonly at?: number | undefined }[]
   >;
@@ -51,10 +37,7 @@ export interface CheckpointStore {
 /** Also of what is before the first event. */
 export const isSequenceNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= -1;
 
-/**
- * A stored checkpoint is damaged, or belongs to another partition. Its partition is not read: to begin at the start
- * position instead would handle everything again (D195).
- */
+/** A checkpoint is damaged, or of another partition. Its own is not read: to begin at the start position would handle everything again (D195). */
 export class UnreadableCheckpoint extends Error {
   override readonly name = 'UnreadableCheckpoint';
 }
@@ -81,5 +64,4 @@ export function progressOf(stored: unknown, where: string): Checkpoint {
   return fields;
 }
 
-/** Its beginning. */
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').replace(/^(.{60}).+/s, '$1…');

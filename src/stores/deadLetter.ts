@@ -11,9 +11,7 @@ export interface DeadLetter extends ParkableMessage {
   readonly code: string;
   readonly details: string;
   readonly parkedAt: Date;
-  /** How often it has been parked. */
   readonly attempts: number;
-  /** Of the trace of the last attempt. */
   readonly traceparent: string;
 }
 
@@ -67,19 +65,16 @@ export const partitionOfId = (id: string): string => id.slice(49, -17);
 
 const format = 1;
 
-export function print({ event, parkedAt, ...letter }: DeadLetter): string {
-  const { body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc } = event;
+export function print({ event, ...letter }: DeadLetter): string {
+  const { body, properties = {}, systemProperties = {} } = event;
   const bytes = body instanceof Uint8Array ? Buffer.from(body).toString('base64') : undefined;
   const written = {
     format,
     ...letter,
-    parkedAt: parkedAt.toISOString(),
     event: {
-      properties: textProperties(properties ?? {}),
-      systemProperties: textProperties(systemProperties ?? {}),
-      sequenceNumber,
-      offset,
-      enqueuedTimeUtc: enqueuedTimeUtc.toISOString(),
+      ...event,
+      properties: textProperties(properties),
+      systemProperties: textProperties(systemProperties),
       body: bytes ?? body,
       isText: bytes === undefined,
     },
@@ -115,10 +110,7 @@ const letterFormat = z.object({
   }),
 });
 
-/**
- * @param id of the file or blob. A dead letter with another id is refused: it could not be deleted after its replay
- * @throws UnreadableDeadLetter
- */
+/** @param id of the file or blob: a letter of another id could not be deleted after its replay. @throws UnreadableDeadLetter */
 export function parse(text: string, id: string): DeadLetter {
   const { success, data } = letterFormat.safeParse(jsonOf(text));
   if (!success) throw new UnreadableDeadLetter(`${id} is no dead letter of format ${format}`);

@@ -29,7 +29,6 @@ export class LetterRefused extends Error {
 }
 
 interface DeadLetterOptions {
-  /** Opened at the first use. */
   readonly open: () => Promise<LetterStorage>;
   readonly limits: DeadLetterLimits;
   readonly log: Pick<LogLines, 'warn'>;
@@ -38,16 +37,12 @@ interface DeadLetterOptions {
 
 /** Longest wait of parking for a listing and its deletions; then it continues without them. */
 const patienceMs = 3_000;
-
 /** The store is listed again when this share of a limit has been parked (D282). */
 const lookEveryShare = 0.1;
-
 /** A listing that failed is tried again after this time. */
 const lookAgainMs = 60_000;
-
 /** More than it takes to park a message that a former owner had answered when it lost the partition. */
 const parkingMs = 20_000;
-
 /** Devices of a partition that are looked at one by one, some 300 bytes for each. */
 const mostDevices = 30_000;
 const none: ReadonlySet<string> = new Set();
@@ -70,16 +65,12 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   const turns = new Map<string, Promise<void>>();
   /** As of the last listing and of what has changed here since. */
   let known = createKnownLetters();
-  /** Ids that have changed during the listing. */
   let changing: Set<string> | undefined;
-  /** Parking waits for it. */
   let room: Promise<void> = Promise.resolve();
   /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let knownSince = Number.NEGATIVE_INFINITY;
-  /** Of the looks at single devices. */
   let lookFailedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last listing. */
   let parked = nothing;
 
   /** Settles as the work does. Later work runs even after a failure. */
@@ -168,11 +159,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   async function idsOf(folder: string, ofDevices: Session['ofDevices']): Promise<ReadonlySet<string> | undefined> {
     if (!ofDevices.has(folder)) {
       if (ofDevices.size >= mostDevices || performance.now() - lookFailedAt < lookAgainMs) return undefined;
-      const looking = opened().then((at) => at.entries(folder));
-      ofDevices.set(
-        folder,
-        looking.then((found) => (found.length === 0 ? none : new Set(found.map(({ id }) => id)))),
-      );
+      const found = opened().then((at) => at.entries(folder));
+      ofDevices.set(folder, found.then(idsIn));
     }
     return ofDevices.get(folder)?.catch(() => {
       lookFailedAt = performance.now();
@@ -189,10 +177,9 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
   return {
     /**
-     * Stores a dead letter. From time to time the oldest ones beyond the limits of all are deleted (D282). Calls run concurrently.
-     * A store that cannot be listed takes dead letters beyond the quota of a device.
-     * @throws LetterRefused when its device has as many as it may have (D280), when it is too large, and when the store will not take
-     * it; any other error when it cannot be written at the moment
+     * From time to time the oldest beyond the limits of all are deleted (D282). A store that cannot be listed takes letters beyond a quota.
+     * @throws LetterRefused for a device with as many as it may have (D280), a letter that is too large, or a store that will not take it;
+     * any other error when it cannot be written at the moment
      */
     async park(letter: DeadLetter): Promise<void> {
       const id = idOf(letter);
@@ -242,6 +229,8 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     takenOver: (partition: string): void => void sessions.set(partition, { ofDevices: new Map() }),
   };
 }
+
+const idsIn = (found: readonly LetterInfo[]) => (found.length === 0 ? none : new Set(found.map(({ id }) => id)));
 
 /** Longer entries are not counted: they must not cause the deletion of dead letters. */
 const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;

@@ -10,19 +10,14 @@ export const directoriesOf = ({ directory }: Settings['data']) => ({
   deadLetters: join(directory, 'dead-letters'),
 });
 
-/** The folders that the service uses with these settings. */
 export const usedDirectories = ({ data, store }: Pick<Settings, 'data' | 'store'>): string[] =>
   store.kind === 'file' ? Object.values(directoriesOf(data)) : [];
 
 const mebibyte = 1024 * 1024;
-
 /** Enough for the largest checkpoints of 32 partitions, twice because files are replaced, and some dead letters. */
 const leastFreeBytes = 64 * mebibyte;
 
-/**
- * Creates folders, and checks that they can be read and written and have free space.
- * @returns one sentence for each problem: the folder, the cause and the remedy
- */
+/** Creates folders, and checks that they can be read and written and have free space: a sentence for each problem, with cause and remedy. */
 export function unusableDirectories(directories: readonly string[], leastBytes = leastFreeBytes): string[] {
   const disks = new Set<number>();
   const problems = directories.flatMap((directory) => {
@@ -88,10 +83,7 @@ function notPermitted(folder: string, code: string): string {
 
 const lastExisting = (path: string): string => (fs.existsSync(path) ? path : lastExisting(dirname(path)));
 
-/**
- * The text of a file; undefined when there is none.
- * @param refused thrown when it is longer than any of ours, or no file: a pipe would be waited for without end
- */
+/** The text of a file; undefined when there is none. @param refused for one that is too long, or no file: a pipe would have no end */
 export function readBounded(path: string, mostBytes: number, refused: (problem: string) => Error): string | undefined {
   let file: number | undefined;
   try {
@@ -120,10 +112,7 @@ export async function replaceFile(path: string, draft: string, text: string): Pr
 
 export const makeFolder = (path: string): void => void fs.mkdirSync(path, { recursive: true, mode: 0o700 });
 
-/**
- * Passes an error on. A folder that has gone is made again for the next attempt: the log is to tell of it first, because what was
- * in it is lost.
- */
+/** Passes an error on. A folder that has gone is made again for the next attempt, after the log has told of it: what was in it is lost. */
 export const makingAgain = (folder: string) => (error: NodeJS.ErrnoException) => {
   if (error.code === 'ENOENT') makeFolder(folder);
   throw error;

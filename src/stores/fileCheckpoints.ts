@@ -18,7 +18,6 @@ interface Contents {
  * In this process's memory.
  * @param contents to begin with; the progress of a partition is checked when that partition is opened
  * @param keep saves the contents after a change of progress or owner; returns false when another process owns the file
- * @param where names the checkpoint of a partition for an operator
  */
 export function createMemoryStore(
   contents: Contents = { ownerships: [], progress: [] },
@@ -67,7 +66,6 @@ export function createMemoryStore(
  */
 
 const format = 1;
-
 /** For 128 partitions at their longest in a flood, with as much again. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -121,10 +119,8 @@ export function readCheckpointFile(path: string, place: string): Contents & { re
 const damaged = (what: string) => new Error(`${what}; mend it, or move it away to start from the start position`);
 
 /**
- * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
- * owns the file; an older one writes nothing more. A process claims the file at the first use, not at the start: one that
- * fails to start must not stop the one that runs.
- * @param place namespace, hub and consumer group; each has its own file
+ * In one file, for one instance, replaced as a whole. The newest process owns it, from its first use on: one that fails to start must not
+ * stop the one that runs. @param place namespace, hub and consumer group
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
 export function createFileStore(directory: string, place: string): CheckpointStore {
@@ -153,7 +149,6 @@ export function createFileStore(directory: string, place: string): CheckpointSto
     return true;
   });
 
-  /** Calls during a write share the next write. */
   function keep(contents: Contents): Promise<boolean> {
     latest = contents;
     return replaceAll();
@@ -171,9 +166,8 @@ export function createFileStore(directory: string, place: string): CheckpointSto
   const storeOfOurs = singleFlight(async () => {
     const ours = await store();
     if (isOurs()) return ours;
-    throw new Error(
-      `another process has taken ${path}, which serves one instance: when that one has gone, restart this one`,
-    );
+    const remedy = 'when that one has gone, restart this one';
+    throw new Error(`another process has taken ${path}, which serves one instance: ${remedy}`);
   });
 
   return {

@@ -4,7 +4,6 @@ import { atMost } from '../concurrency/waiting.ts';
 import { type CallLimits, type ContainerAccess, openContainer } from './account.ts';
 import { type LetterStorage, mostLetterBytes, UnreadableDeadLetter } from './deadLetter.ts';
 
-/** A blob without its content. */
 export interface LabelledBlob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,18 +21,15 @@ export type BlobLimits = CallLimits & { readonly verbMs: number };
 
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
-
 /** The label by which a writer recognises its own write after a lost answer. */
 const mark = 'mark';
 
 /**
- * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
- * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
+ * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts, and rejects with a StorageError.
  * @param storage its name in errors
  * @param suffix of all blobs, and not of their names here
  */
 export function createLabelledBlobs(access: ContainerAccess, storage: string, limits: BlobLimits, suffix = '') {
-  /** That of a verb which begins now. */
   const deadline = () => performance.now() + limits.verbMs;
   const { client, attempt, ensureContainer } = openContainer(access, storage, limits);
   const blobOf = (name: string) => client().getBlockBlobClient(`${name}${suffix}`);
@@ -81,17 +77,10 @@ export function createLabelledBlobs(access: ContainerAccess, storage: string, li
       } while (from);
       return found;
     },
-    /**
-     * Labels and content of the same version. Undefined when there is no such blob.
-     * @param mostBytes the reading of longer content stops; what is returned then is longer, too
-     */
+    /** Labels and content of the same version; undefined when there is none. Reading stops beyond `mostBytes`: the result is longer, too. */
     read: (name: string, mostBytes: number, by = deadline()) =>
       attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, mostBytes, abortSignal)),
-    /**
-     * Under a condition, and with a mark of its own among the labels.
-     * @param etag of the version to be replaced; undefined when the blob must not exist
-     * @returns the new version, or undefined when the blob does not match `etag`
-     */
+    /** @param etag of the version to be replaced; undefined when the blob must not exist. @returns undefined when it has another */
     async change(name: string, { labels, content }: BlobContent, etag: string | undefined, by: number) {
       const metadata = { ...labels, [mark]: randomUUID() };
       const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };

@@ -9,20 +9,15 @@ export interface DeadLetterLimits {
   /** Most bytes of one device's dead letters, and of all. The newest one of a device may have more. */
   readonly deviceBytes: number;
   readonly maxBytes: number;
-  /** Older dead letters are deleted. */
   readonly retentionMs: number;
 }
 
-/** How many dead letters there are, and their bytes together. */
 type Amount = Readonly<Record<'letters' | 'bytes', number>>;
 
 export const nothing: Amount = { letters: 0, bytes: 0 };
 export const withOne = (own: Amount, more: number): Amount => ({ letters: own.letters + 1, bytes: own.bytes + more });
 
-/**
- * Ids of the dead letters that must be deleted, the oldest first: those that are too old, then those beyond the limits of
- * their device, then those beyond the limits of all.
- */
+/** Ids of the dead letters to be deleted, the oldest first: too old, beyond the limits of their device, or beyond those of all. */
 export function excessOf(entries: Iterable<LetterInfo>, limits: DeadLetterLimits, now: number): string[] {
   const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const devices = new Map<string, Amount>();
@@ -67,7 +62,6 @@ export function createKnownLetters(letters: Iterable<Pick<LetterInfo, 'id' | 'by
   for (const { id, bytes } of letters) set(id, bytes);
   return {
     bytesOf: (id: string) => sizes.get(id),
-    /** Those of the device that has this one. */
     ofDevice,
     among: (ids: Pick<ReadonlySet<string>, 'has'>) =>
       [...sizes].flatMap(([id, bytes]) => (ids.has(id) ? [{ id, bytes }] : [])),

@@ -27,10 +27,8 @@ export type FileStorage = ReturnType<typeof createFileStorage>;
 
 /** A form of signatures by delegated keys that accounts have known for years; the client's own is not known everywhere. */
 const version = '2020-12-06';
-
 /** The storage allows a week. A delegated key is asked for early enough that no signature outlives it. */
 const keyMs = 6 * 60 * 60_000;
-
 /** The clock of the storage may be behind ours. */
 const clockNoiseMs = 5 * 60_000;
 

@@ -50,7 +50,6 @@ export function hubPlaceOf({ eventsConnectionString, consumerGroup, ...hub }: Se
 
 const dayMs = 24 * 60 * 60_000;
 
-/** The dead-letter store of the settings, which is opened at the first use. */
 export function openDeadLetters(
   settings: StoresSettings & Pick<Settings, 'deadLetters'>,
   log: Pick<LogLines, 'warn'>,
@@ -77,10 +76,7 @@ export function openDeadLetters(
 
 type Verbs<Store> = { readonly [Method in keyof Store]: StoreOperation };
 
-/**
- * A store whose calls are recorded. They reject with a StoreFailure, which says what to do, or with the error itself when it says
- * nothing about the store.
- */
+/** Records the calls. They reject with a StoreFailure, which says what to do, or with an error that says nothing about the store. */
 export function recorded<Store extends { [Method in keyof Store]: (...given: never[]) => Promise<unknown> }>(
   store: Store,
   verbs: Verbs<Store>,

@@ -23,8 +23,6 @@ const pauses = { firstMs: 500, longestMs: 15_000 };
 
 /** Dead letters that are written at once; each is in memory as text. */
 const together = 32;
-
-/** Of its trouble in the log. */
 const source = 'dead letters';
 
 /** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
@@ -48,8 +46,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
 
   return {
     /**
-     * Stores a failed message; while the store is out, it is tried again with back-off. What is refused is told in the log, with
-     * the place where the hub has the message. It is `left` when its partition has ended before: its next reader handles it again.
+     * Tries again with back-off while the store is out. What is refused is told in the log, with the place where the hub has the message.
+     * `left`: its partition has ended before, and the next reader handles it again.
      * @param waits called when the store is out: from now on the message waits for it
      */
     async park(
@@ -88,7 +86,6 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
         waiting.delete(message);
       }
     },
-    /** Removes the dead letter of a message that has now been handled. */
     async release(message: ParkableMessage): Promise<void> {
       try {
         await within(deadLetters.remove(idOf(message)), releaseWithinMs);

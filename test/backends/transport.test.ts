@@ -11,7 +11,7 @@ import {
   TransportFailure,
   usualAnswerBytes,
 } from '../../src/backends/transport.ts';
-import { createLine, type Line } from '../../src/engine/budget.ts';
+import { createLine, type Line } from '../../src/engine/rooms.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { rejectionBy, serve } from './harness.ts';
 

@@ -17,7 +17,7 @@ function receivedMessages(taps?: Taps) {
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   return {
-    receivedMessageOf: createReceivedMessages({ hub: 'hub', meter, log, ...(taps && { taps }) })('3'),
+    receivedMessageOf: createReceivedMessages('hub', meter, log, taps)('3'),
     meter,
     counted: () => summaryOf(meter),
     logged: () => lines.map((line) => JSON.parse(line)),

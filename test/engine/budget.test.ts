@@ -1,9 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type Budget, createBudget } from '../../src/engine/budget.ts';
+import type { Line } from '../../src/engine/rooms.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };
+const taken = (line: Line, bytes: number) => line.hasRoom(bytes) && line.take(bytes) === undefined;
 
 /** An overall budget, and those of two partitions. */
 function within(limits: Parameters<typeof createBudget>[0]) {
@@ -228,25 +230,29 @@ describe('the room for messages that are being answered', () => {
 
   it('is for as many messages as may be in progress, and for an eighth of the bytes', () => {
     const { answering } = createBudget(limits);
-    expect([60, 41, 40, 0].map(answering.take)).toEqual([true, false, true, false]);
+    expect([60, 41, 40, 0].map((bytes) => taken(answering, bytes))).toEqual([true, false, true, false]);
     answering.give(60);
-    expect([answering.take(60), answering.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
+    expect([taken(answering, 60), answering.inFlight()]).toEqual([true, { messages: 2, bytes: 100 }]);
   });
 
   it('admits one larger message when it is empty', () =>
-    expect(createBudget(limits).answering.take(10_000)).toBe(true));
+    expect(taken(createBudget(limits).answering, 10_000)).toBe(true));
 
   it('charges no message without overall room, and releases overall room as well, also without its message', () => {
     const [overall, one, other] = within(limits);
-    expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
-    expect(other.answering.taken()).toEqual({ messages: 1, bytes: 40 });
+    expect([taken(one.answering, 60), taken(other.answering, 41), taken(other.answering, 40)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(other.answering.inFlight()).toEqual({ messages: 1, bytes: 40 });
     one.answering.give(20, 0);
-    expect([one, overall].map(({ answering }) => answering.taken())).toEqual([
+    expect([one, overall].map(({ answering }) => answering.inFlight())).toEqual([
       { messages: 1, bytes: 40 },
       { messages: 2, bytes: 80 },
     ]);
     one.answering.give(40);
     other.answering.give(40);
-    expect([one, other, overall].map(({ answering }) => answering.taken())).toEqual([none, none, none]);
+    expect([one, other, overall].map(({ answering }) => answering.inFlight())).toEqual([none, none, none]);
   });
 });

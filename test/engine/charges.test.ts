@@ -16,7 +16,7 @@ async function two() {
   const budget = createBudget({ maxMessages: 4, maxBytes: 8_000 });
   const backlog = createBacklog({ maxMessages: 4, maxBytes: 2_000 });
   const { stays, end, partition } = await partitionWith('a1 b2', { budget, backlog, costOf: () => 100 });
-  const charged = () => [budget.inFlight(), budget.answering.taken()];
+  const charged = () => [budget.inFlight(), budget.answering.inFlight()];
   const waiting = backlog.taken;
   const atEnd = async () => {
     await end(1);

@@ -97,7 +97,7 @@ describe('a message that sleeps', () => {
     const { partition, started, checkpoints, stays, end } = partitionByHand(given);
     void partition.admit(events(text));
     await end(-1);
-    const charged = () => [budget.inFlight(), budget.answering.taken(), ownBytes(budget)];
+    const charged = () => [budget.inFlight(), budget.answering.inFlight(), ownBytes(budget)];
     return { partition, started, checkpoints, end, stays: stays as [MessageContext, MessageContext], charged };
   }
 
@@ -233,8 +233,8 @@ describe('a message of which only replies to other devices are left (A12)', () =
     const { stays, end } = await partitionWith('a1', { budget, costOf: () => 100 });
     stays[0]?.charge.aside(100);
     stays[0]?.nextMayBegin();
-    expect(budget.answering.taken()).toEqual({ messages: 1, bytes: 100 });
+    expect(budget.answering.inFlight()).toEqual({ messages: 1, bytes: 100 });
     await end(1);
-    expect(budget.answering.taken()).toEqual(none);
+    expect(budget.answering.inFlight()).toEqual(none);
   });
 });

@@ -83,7 +83,7 @@ const malformed: [string, Uint8Array][] = [
 ];
 
 describe('a message', () => {
-  const upToBody = { body: withProperties.length, annotated: endOfAnnotations };
+  const upToBody = { body: withProperties.length, properties: endOfAnnotations + 7, annotated: endOfAnnotations };
 
   it.each(harmless)('can be decoded with %s as body', (_, body) => {
     expect(sectionsOf(event(body))).toEqual({ areDecodable: true, ...upToBody });

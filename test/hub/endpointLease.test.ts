@@ -15,11 +15,9 @@ const [east, west] = ['east', 'west'].map((eventHub) => ({ namespace: 'n.example
 type Place = { readonly namespace: string; readonly eventHub: string };
 
 it('in blobs, an endpoint is taken when no other instance owns a partition of the one before, or by force', async () => {
-  const take = createEndpointLease({
-    records: storeAt('hub.example', 'hub'),
-    ownershipsAt: async ({ namespace, eventHub }) => createLeases(storeAt(namespace, eventHub), 'me', 20_000, 10_000),
-    expiryMs: 30_000,
-  });
+  const leasesAt = async ({ namespace, eventHub }: Place) =>
+    createLeases(storeAt(namespace, eventHub), 'me', 20_000, 10_000);
+  const take = createEndpointLease(storeAt('hub.example', 'hub'), leasesAt, 30_000);
   await takeOver(storeAt(east.namespace, east.eventHub), 'other');
   expect([await take(east, false), await take(east, false)]).toEqual([true, true]);
   expect([await take(west, false), await take(west, true), await take(west, false)]).toEqual([false, true, true]);

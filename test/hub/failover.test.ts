@@ -62,10 +62,11 @@ function setUp() {
       });
     const reading = readFoundEndpoint({
       lookUp: async () => ({ namespace: hub.host, eventHub: hub.names.name }),
-      take: createEndpointLease({
-        ...{ records, expiryMs },
-        ownershipsAt: async (endpoint) => createLeases(placeOf(endpoint).store, instance, 20_000, expiryMs / 3),
-      }),
+      take: createEndpointLease(
+        records,
+        async (endpoint) => createLeases(placeOf(endpoint).store, instance, 20_000, expiryMs / 3),
+        expiryMs,
+      ),
       open: async (endpoint) => consumerAt(placeOf(endpoint)),
       moved() {
         state.hasMoved = true;

@@ -8,11 +8,8 @@ withFakeTimers();
 /** The hub has 800 ms for an answer, counted in ticks of 100 ms: a send without one fails at the ninth tick. */
 function setUp() {
   const told: string[] = [];
-  const pendingSends = createPendingSends({
-    answerWithinMs: 800,
-    onSilence: () => void told.push('silence'),
-    onIdle: () => void told.push('idle'),
-  });
+  const tell = (what: string) => () => void told.push(what);
+  const pendingSends = createPendingSends(800, tell('silence'), tell('idle'));
   /** Begins a send that ends as the test says. */
   function follow() {
     let settle: (refusal?: SendRefusal) => void = () => {};

@@ -54,10 +54,10 @@ describe('messages that wait for a backend', () => {
     admitAll([...devices('model', 100).map(modelUpdate), ...devices('identity', 50).map(identityUpdate)]);
     await passUntil(() => of(handled, 'identity').length === 50);
     expect([of(handled, 'model'), budget.inFlight().messages]).toEqual([[], 0]);
-    expect(budget.answering.taken().messages).toBeGreaterThan(0);
+    expect(budget.answering.inFlight().messages).toBeGreaterThan(0);
     await bringBack('informationModel');
     await passUntil(() => handled.length === 150);
-    expect([budget.inFlight(), backlog.taken(), budget.answering.taken()]).toEqual([none, none, none]);
+    expect([budget.inFlight(), backlog.taken(), budget.answering.inFlight()]).toEqual([none, none, none]);
   });
 
   it('begin in the order of arrival when it is back', async () => {
@@ -132,26 +132,26 @@ describe('messages of which only replies are left to be sent', () => {
     const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
     admitAll([...devices('deaf', 10), 'deaf0', ...devices('other', 30)].map(identityUpdate));
     await settle();
-    expect([of(handled, 'other').length, budget.inFlight(), budget.answering.taken().messages]).toEqual([30, none, 10]);
+    expect([of(handled, 'other').length, budget.inFlight(), budget.answering.inFlight().messages]).toEqual([30, none, 10]);
     hear();
     await settle();
-    expect([of(handled, 'deaf').length, budget.answering.taken().messages]).toEqual([10, 1]);
+    expect([of(handled, 'deaf').length, budget.answering.inFlight().messages]).toEqual([10, 1]);
     hear();
     await settle();
-    expect([of(handled, 'deaf').length, budget.answering.taken()]).toEqual([11, none]);
+    expect([of(handled, 'deaf').length, budget.answering.inFlight()]).toEqual([11, none]);
   });
 
   it('keep their slots when the budget of replies has no room: that is the back-pressure', async () => {
     const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
     const isAdmitted = admitAll([...devices('deaf', 20), 'other'].map(identityUpdate));
     await settle();
-    expect([isAdmitted(), budget.inFlight().messages, budget.answering.taken().messages]).toEqual([false, 10, 10]);
+    expect([isAdmitted(), budget.inFlight().messages, budget.answering.inFlight().messages]).toEqual([false, 10, 10]);
     hear(11);
     await settle();
     expect([isAdmitted(), of(handled, 'other').length]).toEqual([true, 1]);
     hear();
     await settle();
-    expect([budget.inFlight(), budget.answering.taken()]).toEqual([none, none]);
+    expect([budget.inFlight(), budget.answering.inFlight()]).toEqual([none, none]);
   });
 });
 

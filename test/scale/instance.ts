@@ -253,7 +253,11 @@ type ReceivedMessage = Readonly<{ event: HubEvent; deviceId: string }>;
 function senderOf(process: Process, hub: Hub) {
   const answerWithinMs = settleWithinMs(timing.replySeconds);
   const rateLimit = createRateLimit(Number.POSITIVE_INFINITY, answerWithinMs);
-  const pending = createPendingSends({ answerWithinMs, onSilence() {}, onIdle() {} });
+  const pending = createPendingSends(
+    answerWithinMs,
+    () => {},
+    () => {},
+  );
   return createSender({
     sendOnce(_reply, onSent) {
       onSent();

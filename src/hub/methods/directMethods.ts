@@ -29,16 +29,12 @@ export type DirectMethodResult =
 
 /** The only direct method of devices and edge proxies (M6; fact methods.answer). */
 const methodName = 'invokeMethod';
-
 /** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
 const graceMs = 5_000;
 
 export type DirectMethods = ReturnType<typeof createDirectMethods>;
 
-/**
- * @param access with the service connect right, or an identity that may invoke methods
- * @param ca certificate authorities to trust instead of the usual ones, PEM
- */
+/** @param access with the service connect right, or an identity that may invoke methods. @param ca authorities to trust instead, PEM */
 export function createDirectMethods(access: ServiceAccess, ca?: string) {
   const hostName = isSecret(access) ? partOf(currentOf(access), 'HostName') : access.hostName;
   const requests = createHttpsRequests(hostName, ca);
@@ -75,7 +71,7 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   }
 
   return {
-    /** Sends a direct method once. Never rejects. */
+    /** Never rejects. */
     async invoke(method: DirectMethod): Promise<DirectMethodResult> {
       const key = isSecret(access) ? currentOf(access) : '';
       const result = await invokeOnce(method);
@@ -92,7 +88,6 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   };
 }
 
-/** What sends the client's requests, as far as it is used. */
 interface RestClient {
   readonly _config: { tokenCredential?: unknown; readonly sharedAccessSignature: { extend(expiry: number): string } };
   updateSharedAccessSignature(text: string): void;
@@ -101,10 +96,7 @@ interface RestClient {
 /** A signature is valid for an hour, and is made anew after this time. */
 const signatureMs = 5 * 60_000;
 
-/**
- * The hub's client, with the key or the token of the moment. With an identity it would begin a request only when it has got a
- * token, so that the request could not be captured; with a key it would sign each request. So this gives it the text for the header.
- */
+/** The hub's client. It is given the text for its header: else it would wait for a token, uncaptured, or sign each request. */
 function callerFor(access: ServiceAccess, requests: ReturnType<typeof createHttpsRequests>): () => Promise<Client> {
   const client = newServiceClient(access);
   client.setRetryPolicy(noRetry); // the default retries methods for four minutes (fact methods.retries)
@@ -134,17 +126,12 @@ type HttpsRequest = { wasSent: boolean; abort(): void };
 
 /** Less than at the hub, so that no request uses a connection that the hub is closing. */
 const idleMs = 20_000;
-
 /** A request that waits longer for its connection fails unsent: without a limit, those of a hub that is out of reach would pile up. */
 const connectMs = 10_000;
-
 /** More than any response of the hub. */
 const maxResponseBytes = 2 * 1024 * 1024;
 
-/**
- * HTTPS for the hub's client, in place of its own, which uses Node's (D356).
- * @param hostName `name` or `name:port`
- */
+/** HTTPS for the hub's client, in place of its own, which uses Node's (D356). @param hostName `name` or `name:port` */
 function createHttpsRequests(hostName: string, ca?: string) {
   const pool = openPool(`https://${hostName}`, { connectMs, idleMs, ca });
   let captured: HttpsRequest | undefined;

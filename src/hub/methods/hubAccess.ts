@@ -9,10 +9,7 @@ const timeoutSeconds = 5;
 const accessTrouble = 'hub access';
 const reachTrouble = 'hub';
 
-/**
- * Whether the hub accepts methods with the configured key (D47). Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods.
- * @param isByKey not by an identity
- */
+/** Whether the hub accepts methods (D47): it says that a device does not exist only to those who may invoke them. @param isByKey no identity */
 export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: Log, troubles: Troubles) {
   let isGranted = false;
   let isClosed = false;
@@ -60,10 +57,8 @@ export function createHubAccess(methods: DirectMethods, isByKey: boolean, log: L
   }
 
   return {
-    /** Must be called with each result. */
     recordOutcome,
     isGranted: () => isGranted,
-    /** Probes the hub until it grants access. */
     start: () => void probe(),
     close() {
       isClosed = true;

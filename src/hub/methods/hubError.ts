@@ -2,7 +2,6 @@ import { saidOf } from '../../observing/diagnosis.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import { jsonOf } from '../../stores/directories.ts';
 
-/** What the client passes on to its caller. */
 export interface HttpsResponse {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -51,10 +50,7 @@ const byStatus: Readonly<Record<number, MethodFailure>> = {
   504: 'no_reply',
 };
 
-/**
- * Reads an error of the hub's client. Its class is misleading: every 403 is a TooManyDevicesError (M8).
- * @param wasSent whether the request was sent completely
- */
+/** Reads an error of the hub's client, whose class is misleading: every 403 is a TooManyDevicesError (M8). @param wasSent the request, as a whole */
 export function readHubError(error: Error, wasSent: boolean): HubError {
   // The client adds these when the hub has responded.
   const { response, responseBody } = error as { readonly response?: HttpsResponse; readonly responseBody?: string };
@@ -79,10 +75,7 @@ export function readHubError(error: Error, wasSent: boolean): HubError {
   };
 }
 
-/**
- * `{"Message":"{\"errorCode\":404103,\"message\":…,\"info\":{…}}"}`: JSON in a string in JSON (fact methods.error-form).
- * `hasWaited`: in the hub's words it waited for the device to connect; any other 404103 may have reached it (M7).
- */
+// `{"Message":"{\"errorCode\":404103,\"message\":…,\"info\":{…}}"}` (fact methods.error-form). `hasWaited`: for the device; else it may have had it (M7).
 function refusalIn(body: unknown) {
   const { errorCode: code, info, message } = membersIn(membersIn(body)['Message']);
   const isLimited = Object.hasOwn(Object(info), 'timeout');
@@ -92,5 +85,4 @@ function refusalIn(body: unknown) {
   };
 }
 
-/** Of JSON; none in anything else. */
 const membersIn = (text: unknown): Readonly<Record<string, unknown>> => Object(jsonOf(String(text)));

@@ -13,7 +13,6 @@ import type { Lease } from '../../stores/checkpointStore.ts';
 /** A session that has ended has none. */
 export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 
-/** Why a session was ended without a release. */
 export type Revocation = 'lost' | 'stood_still' | 'refused';
 
 interface PartitionSessionOptions<A extends DeviceEvent>
@@ -22,23 +21,15 @@ interface PartitionSessionOptions<A extends DeviceEvent>
   readonly record: Lease;
   readonly gaps: GapReports;
   readonly drainMs: number;
-  /**
-   * Releases the ownership.
-   * @param begun newest sequence number whose handling may have begun on any instance, if that is known
-   */
+  /** @param begun newest sequence number whose handling may have begun on any instance, if that is known */
   releaseLease(begun: number | undefined): Promise<void>;
-  /** Called once. */
   ended(reason: Revocation | 'released' | 'not_released'): void;
-  /** Nothing of the session runs any more. */
   gone(): void;
 }
 
 export type PartitionSession = ReturnType<typeof beginPartitionSession>;
 
-/**
- * A partition session: the time in which this instance owns and reads one partition. It reads, and drains when it is to be
- * released; it is revoked from either state.
- */
+/** The time in which this instance owns and reads one partition. It reads, and drains when it is to be released; it is revoked from either state. */
 export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
@@ -84,10 +75,7 @@ export function beginPartitionSession<A extends DeviceEvent>(
     devices: partition.devices,
     pending: partition.pending,
     state: () => state,
-    /**
-     * Nothing more is begun, called, sent or written, also in the middle of a drain, and the subscription closes. Does nothing when
-     * the session is revoked already.
-     */
+    /** Nothing more is begun, called, sent or written, also in the middle of a drain, and the subscription closes. */
     revoke(reason: Revocation) {
       if (state === 'revoked') return;
       ended(reason);
@@ -115,7 +103,6 @@ export interface PartitionReaderOptions {
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
-  /** Another reader with a higher epoch has connected. */
   lost(): void;
   failed(diagnosis: ReadingDiagnosis): void;
   /** The subscription has reported, with events or without. */
@@ -200,7 +187,6 @@ export function createPartitionReader(first: EventHubConsumerClient, options: Pa
     /** Milliseconds without any of these signs of life; 0 while events are being admitted. */
     quietMs: (...some: readonly SignOfLife[]): number =>
       takingIn > 0 ? 0 : performance.now() - Math.max(...some.map((sign) => signs[sign])),
-    /** Whether events are being admitted, or wait for it. */
     isTakingIn: () => takingIn > 0,
     /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
     isHeard: () => isHeard,
@@ -224,16 +210,11 @@ type SignOfLife = 'subscribed' | 'heard' | 'refused' | 'event';
 
 /** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
 const everyMs = 1_000;
-/** Gaps that wait for a reason. */
 const mostWaiting = 1_000;
 
 export type GapReports = ReturnType<typeof createGapReports>;
 
-/**
- * Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191; facts
- * events.sequence, reading.before-oldest).
- * @param oldestOf asks the hub for the sequence number of the oldest event that it keeps
- */
+/** Reports each gap of a session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
 export function createGapReports(
   partition: string,
   oldestOf: () => Promise<number>,
@@ -279,7 +260,6 @@ export function createGapReports(
       else waiting.push(gap);
       if (!isAsking) void ask();
     },
-    /** Reports what still waits for its reason. */
     close: () => tellFirst(waiting.length),
   };
 }

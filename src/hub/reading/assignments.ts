@@ -25,20 +25,17 @@ import { createForeignCheckpointCheck, type StartPosition, startPositionOf } fro
 export interface PartitionSessionsOptions<A extends DeviceEvent>
   extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   readonly startPosition: StartPosition;
-  /** All partitions of the hub, as they were last counted. */
   readonly partitionIds: () => readonly string[];
   readonly store: CheckpointStore;
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
   readonly drainMs: number;
   readonly meter?: Meter;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Pick<Taps, 'all'>;
   readonly troubles: ReadingTroubles;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
   readonly sessionBegins?: (partition: string) => void;
-  /** What each partition does with its events. */
   readonly partition: (
     id: string,
   ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onGap' | 'onTrouble' | 'onRevoked'>;
@@ -60,7 +57,6 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const opening = new Set<string>();
-  /** A session is removed when it has ended. */
   const sessions = new Map<string, PartitionSession>();
   /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
@@ -151,15 +147,13 @@ export function createPartitionSessions<A extends DeviceEvent>(
   }
 
   return {
-    /** Sessions that read or drain. */
     all,
     reading: () => inState('reading'),
     /** Of the session of the partition; undefined when there is none. */
     stateOf: (partition: string): SessionState | undefined =>
       sessions.get(partition)?.state() ?? (opening.has(partition) ? 'opening' : undefined),
     /**
-     * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
-     * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
+     * Does not reject when the hub refuses, or when the checkpoint is damaged or belongs to another hub: the troubles report that.
      * @param begun as the last owner wrote it in its release (D10)
      * @param afterUncleanShutdown the last owner has not released the partition (G4)
      */
@@ -197,7 +191,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
-    /** Messages that sessions had read and not done when they ended, after this moment, and that are not read here again. */
+    /** Messages that sessions left undone when they ended, after this moment as `performance.now()`, and that are not read here again. */
     leftSince: (moment: number) =>
       [...left.values()].reduce((sum, { messages, at }) => sum + (at >= moment ? messages : 0), 0),
     /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */

@@ -8,10 +8,7 @@ export interface BalanceLimits {
   readonly forceMs: number;
 }
 
-/**
- * Derived, so that every configuration gives the owner time: it sees the request within a round (a sixth of the expiry)
- * and may use the whole drain limit. Never before the owner's expiry.
- */
+/** So every configuration gives the owner time: it sees the request within a round (a sixth of the expiry) and may use the whole drain limit. */
 export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs, forceMs: expiryMs + drainMs });
 
 /**
@@ -22,6 +19,8 @@ export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs,
  * different partitions, and request no more than they have: others may be there that no record shows yet (D412).
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
+ * @returns own records to renew; those of them to drain and release, for whoever asks; partitions to claim, without an owner or not released
+ * in time; those to ask for; and those asked for that it does not need any more, because others have come
  */
 export function decide(
   me: string,
@@ -30,7 +29,6 @@ export function decide(
   { expiryMs, forceMs }: BalanceLimits,
 ) {
   const known = new Map(records.map((record) => [record.partition, record]));
-  /** Each instance has an order of its own. */
   const rankOf = (partition: string) => hash('sha1', `${me} ${partition}`);
   const inOwnOrder = (one: string, other: string) => (rankOf(one) < rankOf(other) ? -1 : 1);
 
@@ -78,15 +76,5 @@ export function decide(
     if (richest.length <= least) break;
     ask.push(...richest.splice(-1));
   }
-  return {
-    /** Records of its own partitions. */
-    renew: mine,
-    /** Own partitions that another instance requests: to be drained and released. */
-    release,
-    /** Partitions without an owner, or not released in time. */
-    claim,
-    ask,
-    /** Partitions that it has requested and does not need any more, because others have come: left to those (D412). */
-    withdraw,
-  };
+  return { renew: mine, release, claim, ask, withdraw };
 }

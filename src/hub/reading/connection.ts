@@ -65,9 +65,7 @@ export function openEventHubConnection(options: EventHubConnectionOptions) {
       if (nothingIsHeard) reconnect(sessions);
       else for (const { reader } of silent) reader.restart(client);
     },
-    /** Replaces the connection, without its subscriptions. */
     replace,
-    /** Replaces the connection and subscribes to all partitions on the new one. */
     reconnect,
     /** The hub refuses the key: looks for another one, whose users are told (D397). */
     refused() {

@@ -26,8 +26,6 @@ export interface ConsumerOptions<A extends DeviceEvent>
 
 /** Rounds in the time of one, while this instance waits for partitions that it has requested. */
 const awaitingRounds = 5;
-
-/** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
@@ -65,16 +63,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
 
   return {
     start: repeating.start,
-    /**
-     * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there
-     * is no partition to read. Empty when other instances read all partitions.
-     */
+    /** For an operator: a text for each owned partition from which nothing comes, or that there is none to read. Empty when others read all. */
     missing: () => missingOf(rounds.last(), watch.isHeard, sessions.stateOf, troubles.of),
-    /**
-     * @returns milliseconds for which the hub has not answered for some partition that is read, or for which some owned
-     * partition could not be opened; while none is read, since the last complete round. A refusal by the hub counts as an
-     * answer: a restart of the service would not change it.
-     */
+    /** Since when, in ms, some owned partition is not answered for or not opened; while none is read, since the last complete or refused round. */
     silentForMs() {
       const unansweredMs = sessions.all().map(({ reader }) => reader.quietMs('heard', 'refused'));
       return silentMsAt(performance.now(), rounds.last(), unansweredMs);
@@ -89,28 +80,18 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
     elsewhere: (): readonly Lease[] =>
       rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
-    /**
-     * The devices with messages that are read and not handled to their end.
-     * @param device only this one; undefined for all
-     */
+    /** The devices with messages that are read and not handled to their end. @param device only this one */
     devices: (device: string | undefined) =>
       sessions
         .all()
         .flatMap(({ record: { partition }, devices }) => devices(device).map((work) => ({ partition, ...work }))),
-    /**
-     * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
-     * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
-     */
+    /** Others may own its partitions by now: nothing more is begun, called or sent; the next round reads those that it still owns again (D179). */
     stoodStill(ms: number) {
       const revoked = sessions.revokeAll();
       if (revoked.length === 0) return;
       const fields = { processPauseMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
     },
-    /**
-     * How many messages the sessions that have ended since then, as `performance.now()`, had read and not done. Those of
-     * partitions that are read here again do not count; what another instance has done meanwhile is not known.
-     */
     leftSince: sessions.leftSince,
     /** Drains all partitions, writes their checkpoints and releases them (G3). */
     async stop() {

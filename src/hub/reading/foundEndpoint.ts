@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { Connection, type EventContext } from 'rhea-promise';
 import { createRepeating, within } from '../../concurrency/waiting.ts';
@@ -9,6 +8,7 @@ import type { Settings } from '../../settings/config.ts';
 import { amqpsPort, type HubLogin, hubLoginOf, hubNameOf } from '../../settings/derived.ts';
 import type { CheckpointStore } from '../../stores/checkpointStore.ts';
 import { overWebSockets } from '../hubTransport.ts';
+import { SharedAccessSignature } from '../serviceSdk.ts';
 import type { Consumer } from './consumer.ts';
 import type { Leases } from './leases.ts';
 
@@ -30,7 +30,6 @@ export function endpointIn(info: unknown): EventEndpoint | undefined {
   return { namespace: ['', String(amqpsPort)].includes(port) ? host : `${host}:${port}`, eventHub };
 }
 
-/** For records and the log. */
 export const nameOf = ({ namespace, eventHub }: EventEndpoint): string => `${namespace}/${eventHub}`;
 
 /** As an operator would set it. The hub's policy and its key are valid at its event endpoint, too. */
@@ -64,25 +63,23 @@ export class NoEndpoint extends Error {
 const tokenSeconds = 3_600;
 const closesWithinMs = 1_000;
 
-/**
- * Asks the hub where its events are read at this moment: it redirects a receiver of `messages/events` (D401; fact reading.redirect).
- * @param how to connect, beside the usual
- * @throws NoEndpoint
- */
+/** Where events are read at this moment: the hub redirects a receiver of `messages/events` (D401; fact reading.redirect). @throws NoEndpoint */
 export async function findEndpoint(
   hubConnectionString: string,
   answerMs: number,
   how: Pick<SecureContextOptions, 'ca'> = {},
 ): Promise<EventEndpoint> {
   const login = hubLoginOf(hubConnectionString);
-  const { host, port, policy } = login;
+  const { host, port, policy, key } = login;
   const resource = `${host}/messages/events`;
+  const expiry = Math.ceil(Date.now() / 1000) + tokenSeconds;
+  const password = SharedAccessSignature.create(encodeURIComponent(resource), policy, key, expiry).toString();
   const webSocketOptions = overWebSockets()?.connectionWebSockets(port === amqpsPort ? host : `${host}:${port}`);
   const connection = new Connection({
     ...how,
     ...{ transport: 'tls', host, hostname: host, port, reconnect: false },
     ...(webSocketOptions && { webSocketOptions }),
-    ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password: signed(resource, login) },
+    ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password },
   });
   try {
     const info = await within(redirection(connection, `amqps://${resource}/$management`), answerMs);
@@ -101,7 +98,6 @@ export async function findEndpoint(
   }
 }
 
-/** The end of a link, as AMQP or the client tells it. */
 type LinkEnd = { readonly info?: unknown } & {
   readonly [Name in 'condition' | 'description' | 'code' | 'name' | 'message']?: string;
 };
@@ -126,14 +122,6 @@ function noEndpointOf(error: unknown): NoEndpoint {
   return new NoEndpoint(description || message || known || 'the hub ends the connection', known);
 }
 
-/** A shared access signature of the hub's policy. */
-function signed(resource: string, { policy, key }: HubLogin): string {
-  const expiry = Math.ceil(Date.now() / 1000) + tokenSeconds;
-  const name = encodeURIComponent(resource);
-  const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(`${name}\n${expiry}`).digest('base64');
-  return `SharedAccessSignature sr=${name}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${encodeURIComponent(policy)}`;
-}
-
 export type TakeEndpoint = ReturnType<typeof createEndpointLease>;
 
 interface FoundOptions {
@@ -156,7 +144,6 @@ interface FoundOptions {
 }
 
 const everyMs = 1_000;
-/** Pause after a look-up while nothing is read yet. */
 const againMs = 5_000;
 const notFound = 'looking up the event endpoint';
 const notOpened = 'opening the event endpoint';
@@ -168,7 +155,6 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   let why = 'it is looked up';
   let askedAt = Number.NEGATIVE_INFINITY;
   let answeredAt = performance.now();
-  /** When all partitions of this instance were last read. */
   let readAt = answeredAt;
   let heldSince: number | undefined;
   let isStopping = false;
@@ -256,14 +242,12 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
   };
 }
 
-interface EndpointLeaseOptions {
-  /** Of the hub itself: the owner in its one record is an endpoint. */
-  readonly records: Pick<CheckpointStore, 'ownerships' | 'change'>;
-  readonly ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Leases, 'look'>>;
-  readonly expiryMs: number;
-}
-
-export function createEndpointLease({ records, ownershipsAt, expiryMs }: EndpointLeaseOptions) {
+/** @param records of the hub itself: the owner in its one record is an endpoint */
+export function createEndpointLease(
+  records: Pick<CheckpointStore, 'ownerships' | 'change'>,
+  ownershipsAt: (endpoint: EventEndpoint) => Promise<Pick<Leases, 'look'>>,
+  expiryMs: number,
+) {
   async function isLeft(name: string): Promise<boolean> {
     const [namespace = '', eventHub = ''] = name.split('/');
     const ownerships = await ownershipsAt({ namespace, eventHub });

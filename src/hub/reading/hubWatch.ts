@@ -22,7 +22,6 @@ const idleMs = 5 * 60_000;
 
 /** What the hub has said of one partition. Times are as `performance.now()`. */
 interface Query {
-  /** When it was last asked. */
   at: number;
   isOpen: boolean;
   /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
@@ -81,9 +80,8 @@ export function createHubWatch(
     eventlessMs(one) > withheldMs && newestOf(one.record.partition) > one.position();
 
   /**
-   * Whether the hub delivers events of the partition, or has recently confirmed that there are none. The client reports an open
-   * link without asking the hub: so it counts for nothing after a question that the hub has left unanswered, until there is an
-   * answer or an event.
+   * Whether events come, or the hub has confirmed that there are none. The client reports an open link without asking the hub: that counts
+   * for nothing after a question without an answer, until there is one, or an event.
    */
   function isHeard(partition: string): boolean {
     const session = sessions.all().find(({ record }) => record.partition === partition);
@@ -117,7 +115,6 @@ export function createHubWatch(
 
 export type PartitionState = ReturnType<typeof partitionStateOf>;
 
-/** What one partition session of this instance does, for operators. */
 export function partitionStateOf(
   session: Pick<PartitionSession, 'record' | 'since' | 'position' | 'contents' | 'state'>,
   { answer, isAnswering }: ReturnType<ReturnType<typeof createHubWatch>['saidOf']>,
@@ -134,12 +131,9 @@ export function partitionStateOf(
     since: session.since,
     /** Sequence number of the last event read; -1 before the first. */
     position,
-    /** How old the next figure is (D310): when the hub last answered about the partition, as `performance.now()`; undefined before the first time. */
+    /** When the hub last answered about the partition (D310), as `performance.now()`; undefined before the first time. */
     asOf: answer?.at,
-    /**
-     * How far it is behind: the age of the oldest event that is not done, read or not; 0 when the last one is done. Null while the hub does not answer,
-     * and while all that was read is done, more is there, and its age is not known yet.
-     */
+    /** The age of the oldest event that is not done; 0 when the last one is done. Null while the hub does not answer, or the age is not known yet. */
     behindSeconds: isAnswering ? behind : null,
     ...contents,
   };
@@ -152,7 +146,6 @@ export function missingOf(
   stateOf: (partition: string) => SessionState | undefined,
   troubleOf: ReadingTroubles['of'],
 ): string[] {
-  /** It need not be heard any more. */
   const isEnding = (partition: string) => ['draining', 'revoked'].includes(stateOf(partition) ?? '');
   if (isAllElsewhere) return [];
   const ofStore = storeTrouble && `the checkpoint store: ${storeTrouble.storeSaid} (${storeTrouble.setting})`;
@@ -172,7 +165,6 @@ export function missingOf(
 
 const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${setting ?? todo})`;
 
-/** See Consumer. */
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,

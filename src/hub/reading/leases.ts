@@ -18,13 +18,11 @@ const unwanted = { wantedBy: '', wantedSince: 0 };
 export type Leases = ReturnType<typeof createLeases>;
 
 /**
- * Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. What changes a
- * record returns the new one, or undefined when another instance has changed it first.
+ * Changes ownership records for this instance, each within the time limit, or rejects. What changes a record returns the new one, or
+ * undefined when another instance has changed it first.
  * @param me names this instance
- * @param gapMs the most that a gap between two answers to `look` counts: in a longer gap the other owners may have been unable
- * to renew, too. It counts in part, so that partitions of an ended instance are taken over even when every answer takes long.
- * A time that has changed between two looks is at most as old as the gap. Only at the first look do clocks of the day decide:
- * ours, and that of the other instance or the storage.
+ * @param gapMs the most that a gap between two answers to `look` counts: in a longer one the other owners may have been unable to renew,
+ * too. A time that has changed meanwhile is at most as old as the gap. Only at the first look do clocks of the day decide.
  */
 export function createLeases(store: CheckpointStore, me: string, answerMs: number, gapMs: number) {
   let lookedAt = performance.now();
@@ -70,12 +68,8 @@ export function createLeases(store: CheckpointStore, me: string, answerMs: numbe
     /** Writes the record of a partition that is read, after somebody has deleted it. */
     restore: ({ partition, epoch }: Lease) => within(store.change(undefined, { ...owned(partition), epoch }), answerMs),
     ask: (record: Lease) => change(record, { wantedBy: me, wantedSince: Date.now() }),
-    /** Takes back what `ask` has asked for. */
     withdraw: (record: Lease) => change(record, unwanted),
-    /**
-     * Releases a partition, unless another instance owns it by now.
-     * @param begun newest sequence number whose handling may have begun on any instance, if that is known
-     */
+    /** Releases a partition, unless another instance owns it by now. @param begun as the session knows it */
     async release(given: Lease, begun: number | undefined): Promise<void> {
       let pauseMs = shortestPauseMs;
       for (let record = await own(given); record !== undefined; record = await own(given)) {

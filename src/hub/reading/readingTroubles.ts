@@ -8,8 +8,7 @@ export type ReadingTroubles = ReturnType<typeof createReadingTroubles>;
 
 /**
  * Why partitions cannot be read. Partitions with the same cause share one source of log lines.
- * @param told what a diagnosis means for the way in which the hub is read; as it is by a connection string that was given
- * @param refused the hub refuses whom the service says it is
+ * @param told what a diagnosis means for the way in which the hub is read. @param refused the hub refuses whom the service says it is
  */
 export function createReadingTroubles(
   troubles: Troubles,

@@ -8,19 +8,16 @@ import { type BalanceLimits, decide } from './balance.ts';
 import type { Leases } from './leases.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 
-/** What the rounds have found until now. */
 export interface LastRound {
   readonly records: readonly Lease[];
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
-  /** It has requested partitions that it does not own yet. */
   readonly isAwaiting: boolean;
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
   readonly unreadSince: number | undefined;
   /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
   readonly answeredAt: number;
-  /** Why the store has kept the last round from its end. */
   readonly storeTrouble: StoreDiagnosis | undefined;
 }
 
@@ -34,9 +31,7 @@ interface RoundsOptions extends RoundLimits {
   readonly troubles: ReadingTroubles;
   readonly allTroubles: Pick<Troubles, 'raise' | 'clear'>;
   readonly log: Log;
-  /** Called at the beginning of each round. */
   watch(): void;
-  /** A round has failed while nothing is read. */
   failedIdle(): void;
 }
 
@@ -114,10 +109,7 @@ export function createRounds(options: RoundsOptions) {
   return {
     /** Never rejects. */
     run: () => round().then(() => allTroubles.clear(roundTrouble), failed),
-    /**
-     * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
-     * other instances must not claim the partition.
-     */
+    /** Renews what is owned, and takes nothing: a drain may take longer than the expiry. Never rejects. */
     async renew() {
       try {
         const records = await ownerships.look();

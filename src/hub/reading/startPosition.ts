@@ -4,15 +4,11 @@ import { crashRecordAtOpening, decodeCrashRecord, encodeCrashRecord } from '../.
 import type { Checkpoint } from '../../engine/progressTracker.ts';
 import { type CheckpointStore, type Lease, UnreadableCheckpoint } from '../../stores/checkpointStore.ts';
 
-/**
- * Properties of a partition (facts reading.partition-info, reading.empty-partition). The hub sometimes sends a null offset, which
- * the client's type excludes (fact reading.last-offset).
- */
+/** Facts reading.partition-info, reading.empty-partition. The client's type excludes the null offset (fact reading.last-offset). */
 type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber'> & {
   readonly lastEnqueuedOffset: string | null;
 };
 
-/** For a partition without a checkpoint. */
 export type StartPosition = 'earliest' | 'latest';
 
 interface StartPositionOptions {
@@ -24,10 +20,7 @@ interface StartPositionOptions {
   readonly afterUncleanShutdown: boolean;
 }
 
-/**
- * The position after which to read an owned partition, with its crash record; undefined when another instance owns it by now.
- * @throws UnreadableCheckpoint, ForeignCheckpoint, OldInformation
- */
+/** Undefined when another instance owns the partition by now. @throws UnreadableCheckpoint, ForeignCheckpoint, OldInformation */
 export async function startPositionOf(record: Lease, options: StartPositionOptions): Promise<Checkpoint | undefined> {
   const { store, extentOf, checkCheckpoint, afterUncleanShutdown } = options;
   const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);

@@ -40,11 +40,9 @@ export function createReplies({ sendsPerMinute, maxWaitSeconds, ...options }: Re
 }
 
 interface ConnectionOptions extends Pick<ClientOptions, 'answerWithinMs' | 'log'> {
-  /** A client that is not open yet. */
   readonly newClient: () => Client;
   /** How the clients get in, for what the log says; default a connection string. */
   readonly isByIdentity?: boolean | undefined;
-  /** The hub refuses the key. */
   readonly refused?: (() => void) | undefined;
   readonly troubles: Troubles;
 }
@@ -119,7 +117,7 @@ export function createServiceConnection(options: ConnectionOptions) {
   }
 
   return {
-    /** Sends one reply once, over a connected client. Never rejects. */
+    /** Never rejects. */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       const used = usable();
       if (used === undefined || !(used.isOpen() || (await connected(used)))) return unreachable;

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Client } from 'azure-iothub';
+import { writeUuid } from '../../protocol/ids.ts';
 import { contentEncoding, contentTypeOf, type Reply } from '../../protocol/reply.ts';
 import { Message, translateError } from '../serviceSdk.ts';
 
@@ -14,7 +15,6 @@ export function createSendBytes(client: Client) {
   const sendByClient = (reply: Reply) => client.send(reply.deviceId, toMessage(reply)).then(isTaken);
   let turn: Promise<void> | undefined;
 
-  /** Until all that happens in this turn of the event loop has happened. */
   const endOfTurn = () => {
     turn ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -25,11 +25,7 @@ export function createSendBytes(client: Client) {
     return turn;
   };
 
-  /**
-   * Sends one reply over the client's link.
-   * @returns whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap)
-   * @throws the error of the client
-   */
+  /** Whether the hub has accepted it; released and modified deliveries resolve, too (SDK trap). @throws the error of the client */
   return async (reply: Reply): Promise<boolean> => {
     const isFirst = turn === undefined && attachedLink(client) === undefined;
     if (isFirst || reply.deviceId === '') return sendByClient(reply);
@@ -57,7 +53,6 @@ const isTaken = ({ result }: { result?: unknown }): boolean => Boolean(result);
 
 type Transport = Partial<Pick<Link, '_fsm'>> & { readonly _c2dLink?: Link };
 
-/** The client's own link. */
 interface Link {
   readonly _fsm: { readonly state: string };
   readonly _rheaSender: Sender;
@@ -66,12 +61,10 @@ interface Link {
   readonly _pendingMessageDictionary: Record<number, { callback(error?: Error | null, result?: object): void }>;
 }
 
-/** rhea's sender under the link. */
 interface Sender {
   readonly connection: {
     /** Over WebSockets only what the library needs of one. */
     readonly socket?: Pick<Writable, 'write'> & Partial<Pick<Writable, 'cork' | 'uncork'>>;
-    /** Writes the frames that it has made. */
     output(): void;
   };
   /** Listeners of the library itself. */
@@ -88,10 +81,7 @@ export function attachedLink(client: Client): Link | undefined {
   return link._unsentMessageQueue.length === 0 && link._rheaSender.sendable() ? link : undefined;
 }
 
-/**
- * Does for accepted deliveries what the link’s state machine would do, and ends the event `settled` here: the four state machines
- * above have no listener for it.
- */
+/** Does for accepted deliveries what the link’s state machine would do, and ends the event `settled` here, for which none listens above. */
 export function watchLink(link: Link): void {
   const { _rheaSender: sender } = link;
   if (Object.hasOwn(sender, 'dispatch')) return;
@@ -107,10 +97,7 @@ export function watchLink(link: Link): void {
   };
 }
 
-/**
- * The connection has planned to make frames of what it has been given, in the next tick. It would write each by itself, and set
- * its timer again for each. This holds them back until the last one is made.
- */
+/** The connection would make, write and time each frame by itself in the next tick. This holds them back until the last one is made. */
 export function writeOnce(connection: Sender['connection']): void {
   if (Object.hasOwn(connection, 'output')) return;
   connection.output = () => undefined;
@@ -148,7 +135,6 @@ const opening = Buffer.from([0x00, 0x53, 0x70, 0x45, 0x00, 0x53, 0x73, 0xd0]);
 const propertyCount = 8;
 const mapOpening = [0x00, 0x53, 0x74, 0xd1];
 const dataOpening = [0x00, 0x53, 0x75];
-
 const absent = 0x40;
 const uuid = 0x98;
 /** With a length of one byte; that of four bytes is 0x10 more. */
@@ -159,9 +145,6 @@ const symbol = 0xa3;
 /** Forms of ids that the hub gets as 16 bytes (fact c2d.ids). */
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuidBytes = 17;
-const hyphen = 0x2d;
-const digit0 = 0x30;
-const letterA = 0x61;
 
 const symbols = (...texts: readonly string[]): Buffer =>
   Buffer.concat(texts.map((text) => Buffer.concat([Buffer.from([symbol, text.length]), Buffer.from(text)])));
@@ -170,10 +153,7 @@ const endings = {
   'text/plain': symbols('text/plain', contentEncoding),
 } as const;
 
-/**
- * A reply as the bytes of an AMQP message (C1): the same as the service client makes of `toMessage`, at a fifth of its cost.
- * @throws URIError when the device's id is no text
- */
+/** The bytes that the service client makes of `toMessage`, at a fifth of its cost (C1). @throws URIError when the device's id is no text */
 export function encode({ body, deviceId, messageId, correlationId, properties }: Reply): Buffer {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
   const ending = endings[contentTypeOf({ properties })];
@@ -183,10 +163,8 @@ export function encode({ body, deviceId, messageId, correlationId, properties }:
     mapBytes += sizeOf(name) + sizeOf(properties[name] as string);
     count += 2;
   }
-  const mapSectionBytes = count > 0 ? mapOpening.length + 4 + mapBytes : 0;
-  const bytes = Buffer.allocUnsafe(
-    opening.length + 4 + listBytes + mapSectionBytes + dataOpening.length + sizeOf(body),
-  );
+  const mapSection = count > 0 ? mapOpening.length + 4 + mapBytes : 0;
+  const bytes = Buffer.allocUnsafe(opening.length + 4 + listBytes + mapSection + dataOpening.length + sizeOf(body));
 
   opening.copy(bytes);
   let at = writeSizes(bytes, opening.length, listBytes, propertyCount);
@@ -240,15 +218,5 @@ function writeText(bytes: Buffer, at: number, type: number, text: string): numbe
 function writeId(bytes: Buffer, at: number, id: string | undefined): number {
   if (id && !isUuid(id)) return writeText(bytes, at, string, id);
   bytes[at++] = id ? uuid : absent;
-  if (!id) return at;
-  for (let index = 0; index < id.length; index += 2) {
-    if (id.charCodeAt(index) === hyphen) index += 1; // only between bytes
-    bytes[at++] = (digitAt(id, index) << 4) | digitAt(id, index + 1);
-  }
-  return at;
-}
-
-function digitAt(id: string, index: number): number {
-  const code = id.charCodeAt(index);
-  return code >= letterA ? code - letterA + 10 : code - digit0;
+  return id ? writeUuid(bytes, at, id) : at;
 }

@@ -2,12 +2,8 @@ import type { Trouble, Troubles } from '../../observing/log.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { RefusalReason } from '../../protocol/vocabulary.ts';
 
-/** Why the hub did not take a reply. */
 export interface SendRefusal {
-  /**
-   * `connection`: the connection has failed; `hub`: the hub refuses every reply for now; `later`: another attempt may
-   * succeed; `never`: final.
-   */
+  /** `connection`: it has failed; `hub`: refuses every reply for now; `later`: another attempt may succeed; `never`: final. */
   readonly kind: 'connection' | 'hub' | 'later' | 'never';
   readonly reason: RefusalReason;
   /** For a send that was not settled in time: its result, when the hub settles it later. */
@@ -41,10 +37,7 @@ const refusals: Readonly<Record<string, SendRefusal>> = {
 
 type ClientError = Error & { readonly amqpError?: { readonly condition?: unknown; readonly description?: unknown } };
 
-/**
- * The client maps every `amqp:resource-limit-exceeded` to the full queue of one device (403004). The daily quota of the
- * hub (403002) has the same condition; only the description differs (facts c2d.quota, c2d.words).
- */
+/** The client takes it for the full queue of a device (403004): the same condition, another description (facts c2d.quota, c2d.words). */
 const isQuota = ({ amqpError }: ClientError): boolean =>
   amqpError?.condition === 'amqp:resource-limit-exceeded' &&
   /\b403002\b|QuotaExceeded|allocated quota/i.test(String(amqpError.description));
@@ -59,7 +52,6 @@ export function sendRefusalOf(error: ClientError): SendRefusal {
   return condition === undefined || /^amqp:(connection|session|link):/.test(String(condition)) ? unreachable : refused;
 }
 
-/** Troubles that last until the hub takes replies again. */
 const lasting = { level: 'error', still: () => ({}) } as const;
 
 /** Troubles that concern more than one reply. Those of a single reply are in the log line of its message. */

@@ -3,14 +3,10 @@ import type { SendRefusal } from './sendFailure.ts';
 /** One of so many turns is for full queues while other sends wait. */
 const fullShare = 16;
 
-/**
- * Lets sends begin in fair order, at the rate of the limit.
- * @param maxInFlight most sends that wait for the hub's answer at once
- */
+/** Lets sends begin in fair order, at the rate of the limit. @param maxInFlight most sends that wait for the hub's answer at once */
 export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, maxInFlight: number) {
   const usual = createFairQueue<() => void>();
   const full = createFairQueue<() => void>();
-  /** Turns since the last one for a full queue. */
   let since = 0;
   let inFlight = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -47,12 +43,9 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
       return isFree;
     },
     /**
-     * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait. One send of a
-     * device at a time.
-     * @param rank `failure` goes before `usual`; `full`, to a device whose queue was full, goes when no other waits, and else has
-     * a small share of the turns
+     * Waits without a time-out: the lanes limit how many wait. One send of a device at a time. The result ends the wait.
+     * @param rank `failure` goes before `usual`; `full`, when no other waits, and else has a small share of the turns
      * @param go called when the send may begin; then `settled` must follow
-     * @returns ends the wait
      */
     wait(deviceId: string, rank: 'failure' | 'usual' | 'full', go: () => void): () => void {
       const leave = (rank === 'full' ? full : usual).add(deviceId, go, rank === 'failure');
@@ -66,19 +59,14 @@ export function createSendQueue(rateLimit: ReturnType<typeof createRateLimit>, m
     },
     /** `inFlight`: sends that the hub has not settled. */
     state: () => ({ inFlight, ratePerSecond: rateLimit.perSecond() }),
-    /** No more turns for those that wait. */
     close: () => clearTimeout(timer),
   };
 }
 
-/**
- * A queue that serves devices in turn, each with one entry at a time. It works in rounds: each device that waits has one turn in a
- * round, and those whose entry has `isFirst` have theirs before the others (C4).
- */
+/** Each device has one entry at a time and one turn in a round; those whose entry has `isFirst` have theirs before the others (C4). */
 export function createFairQueue<T>() {
   const newRound = () => ({ first: new Map<string, T>(), others: new Map<string, T>() });
   let [current, following] = [newRound(), newRound()];
-  /** In this round. */
   const served = new Set<string>();
 
   const sizeOf = ({ first, others }: typeof current) => first.size + others.size;
@@ -120,7 +108,6 @@ const growth = (seconds: number): number => (1 + 0.03 * seconds) * 2 ** Math.min
 const recentSeconds = 10;
 /** Sends may begin early by this time, to make up for late timers. */
 const slackMs = 100;
-/** Interval of attempts while the hub refuses every reply. */
 const probeEveryMs = 60_000;
 
 /**

@@ -8,12 +8,8 @@ import type { createSendQueue } from './sendQueue.ts';
 export interface ReplyObserver {
   /** The reply waits for its `turn` to be sent, or for the `hub` to take it. */
   waits(what: 'turn' | 'hub'): void;
-  /** The hub has not taken it: called each time. */
   refused(reason: RefusalReason): void;
-  /**
-   * It waits for room in the full queue of its device, until it waits for the hub again or is settled (C4).
-   * @param giveUp drops it at once, as when its time is over
-   */
+  /** It waits for room in the queue of its device, until it waits for the hub again or is settled (C4). @param giveUp drops it at once */
   sleeps(giveUp: () => void): void;
 }
 
@@ -33,11 +29,9 @@ export interface SenderOptions {
 
 interface OpenReply {
   readonly reply: Reply;
-  /** When aborted, its session has ended. */
   readonly ended: AbortSignal | undefined;
   readonly observer: ReplyObserver | undefined;
   isAsleep: boolean;
-  /** Ends its wait. */
   leave: (() => void) | undefined;
   /** Set when it waits no more: it is given up, its session has ended, or the hub has taken it after the time-out. */
   over: Delivery | undefined;
@@ -51,7 +45,6 @@ interface Line {
   readonly waiting: Map<OpenReply, () => void>;
 }
 
-/** Bound of `notFetching`. */
 const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -60,23 +53,17 @@ const pauseOfSleeperMs = 10;
 
 export type Sender = ReturnType<typeof createSender>;
 
-/** Sends replies to the hub, those of one device one after the other. */
 export function createSender(options: SenderOptions) {
   const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, meter = noMeter, random = Math.random } = options;
   const recordSend = meter.histogram('messaging.client.operation.duration');
-  /** Of devices with an open reply. */
   const lines = new Map<string, Line>();
   let stopped = false;
-  /**
-   * Replies that wait for their turn, for another attempt or behind others of their device, by what ends their session. One
-   * listener for all of a session: the time to add one grows with their number.
-   */
+  /** Replies that wait, by what ends their session. One listener for all of a session: the time to add one grows with their number. */
   const waitingOf = new Map<AbortSignal | undefined, Set<OpenReply>>();
   let sleeping = 0;
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
-  /** Remembers what the result of a reply shows about its device. */
   function learn(deviceId: string, delivery: Delivery) {
     if (delivery === 'delivered') notFetching.delete(deviceId);
     if (typeof delivery === 'string' || delivery.dropped !== 'queue_full' || notFetching.has(deviceId)) return;
@@ -96,10 +83,7 @@ export function createSender(options: SenderOptions) {
     for (const one of [...(waitingOf.get(target as AbortSignal) ?? [])]) end(one, 'stopped');
   }
 
-  /**
-   * @param begin is given what ends the pause, and returns what is to be done at its end
-   * @returns whether it has ended before the waiting was over
-   */
+  /** Whether it has ended before the waiting was over. @param begin is given what ends the pause, and returns what is to be done at its end */
   function pause(one: OpenReply, begin: (go: () => void) => () => void): Promise<boolean> {
     if (isOver(one)) return Promise.resolve(false);
     const { ended } = one;
@@ -151,7 +135,6 @@ export function createSender(options: SenderOptions) {
     else next();
   }
 
-  /** What the hub has said of the queue of a device. */
   function found(deviceId: string, isFull: boolean) {
     const line = lines.get(deviceId);
     if (line === undefined || isFull === (line.fullSince !== undefined)) return;
@@ -210,11 +193,7 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
-    /**
-     * Never rejects.
-     * @param ended when aborted, the reply waits for no further attempt
-     * @param observer told what the reply waits for
-     */
+    /** Never rejects. @param ended when aborted, the reply waits for no further attempt */
     async send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery> {
       if (!fits(reply)) return { dropped: 'too_large' };
       const { deviceId } = reply;

@@ -24,7 +24,6 @@ const linkWithinMs = 2_000;
 
 export type ServiceClient = ReturnType<typeof openServiceClient>;
 
-/** One client of the hub's service endpoint, used for one connection. */
 export function openServiceClient({ client, answerWithinMs, onEnd, log }: ClientOptions) {
   let use: 'none' | 'refused' | 'good' = 'none';
   let attached: Promise<unknown> | undefined;
@@ -34,14 +33,11 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
   let isRetired = false;
   let isClosed = false;
   const wornAt = performance.now() + lifeMs;
-  const pendingSends = createPendingSends({
-    answerWithinMs,
-    onSilence() {
-      onEnd();
-      pendingSends.expire();
-    },
-    onIdle: () => isRetired && void close(),
-  });
+  const onSilence = () => {
+    onEnd();
+    pendingSends.expire();
+  };
+  const pendingSends = createPendingSends(answerWithinMs, onSilence, () => isRetired && void close());
   client.setRetryPolicy(noRetry);
   client.on('disconnect', onEnd);
   const opened = client.open();
@@ -76,10 +72,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
       if (!isOpen) usedAt = performance.now();
       isOpen = true;
     },
-    /**
-     * Sends one reply once. Returns why the hub did not accept it, or undefined when it did (fact c2d.accepted). Never rejects.
-     * @param onSent called when the send begins, which may be after a wait for the link
-     */
+    /** Why the hub did not accept it (fact c2d.accepted). Never rejects. @param onSent called when the send begins, after a wait for the link */
     async send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined> {
       if (attached !== undefined && !isAttached) await attached;
       if (isClosed) return unreachable; // the SDK's client would connect again by itself, and never be closed (SDK trap)
@@ -108,19 +101,12 @@ export function openServiceClient({ client, answerWithinMs, onEnd, log }: Client
 
 const looksInTime = 8;
 
-interface PendingSendsOptions extends Pick<ClientOptions, 'answerWithinMs'> {
-  /** No send was settled for twice that time. */
-  onSilence(): void;
-  /** No caller of `follow` waits any more. */
-  onIdle(): void;
-}
-
 /**
- * The sends on one link that the hub has not settled. A hub that throttles settles sends late and in order, and loses none (fact
- * c2d.rate); so the time-out of a send starts again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of
- * this process causes no time-out.
+ * The unsettled sends on a link. A hub that throttles settles late, in order, and loses none (fact c2d.rate): so a send's time-out starts
+ * again when an earlier one is settled (C4). Time is counted in timer ticks: a pause of this process causes no time-out.
+ * @param onSilence no send was settled for twice the time. @param onIdle no caller of `follow` waits any more
  */
-export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions) {
+export function createPendingSends(answerWithinMs: number, onSilence: () => void, onIdle: () => void) {
   /** In order of sending; `looks`: timer ticks since it was sent, or since an earlier one was settled. */
   const unsettled = new Set<{ readonly number: number; looks: number; expire(): void }>();
   /** Those of them that a caller waits for: not after their time-out. */
@@ -170,16 +156,12 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
         });
       });
     },
-    /**
-     * Sends since the oldest one that is not settled, included. The client keeps a place for each, and has no more than so
-     * many (SDK trap).
-     */
+    /** Sends since the oldest one that is not settled, included: the client has no more places than so many (SDK trap). */
     span(): number {
       for (const { number } of unsettled) return sent - number;
       return 0;
     },
     areAwaited: () => awaited > 0,
-    /** Resolves all as `unanswered`. */
     expire() {
       for (const pending of unsettled) pending.expire();
     },

@@ -90,7 +90,7 @@ function handle(meter: Meter) {
 }
 
 async function recognise(meter: Meter) {
-  const recognised = createReceivedMessages({ hub: 'hub', meter, log })('0');
+  const recognised = createReceivedMessages('hub', meter, log)('0');
   await times(73, () => recognised(hubEvent({ properties: ours }), false));
   await times(24, () => recognised(hubEvent(), false));
   await times(25, () => recognised(hubEvent({ properties: ours, device: '' }), false));

@@ -34,7 +34,7 @@ export const state: Chapter = {
     const backlog = createBacklog({ maxMessages: 1_000, maxBytes: 1e6 });
     const { enter } = backlog.ofPartition(() => {});
     await times(102, () => enter(12, []));
-    await times(103, () => budget.answering.take(13));
+    await times(103, () => budget.answering.add(13));
     await times(106, () => budget.sleeping.add(14, () => false).sleeps(() => {}));
     await times(107, () => budget.answers.take(15));
     const partitions = [stateOf('0', 'reading', 110), stateOf('1', 'draining', 120), stateOf('2', 'reading', 130)];
