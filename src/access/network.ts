@@ -7,6 +7,18 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
 import { proxiesIn } from '../settings/derived.ts';
+import { missingOfPlatform } from './identity.ts';
+
+/** For a program with these settings. @param problems why it cannot run @throws ConfigurationError with those and what the platform lacks */
+export function preparePlatform(
+  settings: Settings | MethodsSettings,
+  env: NodeJS.ProcessEnv,
+  problems: readonly string[] = [],
+) {
+  const found = [...missingOfPlatform(settings.identity, env), ...problems];
+  if (found.length > 0) throw new ConfigurationError(found);
+  useNetwork(settings);
+}
 
 /** Sets for the whole process how it reaches other machines (D406, D407). @throws ConfigurationError when the file of authorities cannot be used */
 export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'network'>): void {
@@ -23,9 +35,7 @@ export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'networ
 }
 
 interface PoolLimits {
-  /** Most connections; default any number. */
   readonly connections?: number;
-  /** For a connection, TLS included. */
   readonly connectMs: number;
   /** A connection without a request is kept for this time; the library's own when omitted. */
   readonly idleMs?: number;
@@ -33,16 +43,10 @@ interface PoolLimits {
   readonly ca?: string | undefined;
 }
 
-/**
- * A connection is used until this long before the time after which the peer says it closes it (`Keep-Alive: timeout=2`), so that
- * none is used while it closes. With the 2 s of the library, a peer that keeps them for 2 s gets a new one for each request.
- */
+/** A connection is not used so shortly before its peer closes it. With the 2 s of the library, one that is kept for 2 s would serve one request. */
 const beforePeerMs = 500;
 
-/**
- * Connections to one origin, through its proxy if it has one (D406). Has no time-outs of requests: those of the library fire up to
- * half a second late, and do not count the time in the queue.
- */
+/** Connections to one origin, through its proxy if it has one (D406). The library's time-outs are late and leave the queue out: there are none. */
 export function openPool(origin: string, { connections, connectMs, idleMs, ca }: PoolLimits): Pool {
   const tls = { timeout: connectMs, ...(ca !== undefined && { ca }) };
   const address = new URL(origin);

@@ -18,7 +18,6 @@ interface RotatingSecret {
   onChange(listener: () => void): () => void;
 }
 
-/** A secret of the settings: fixed, or in a file. */
 export type Secret = string | RotatingSecret;
 
 export const isSecret = (access: unknown): access is Secret =>
@@ -26,7 +25,6 @@ export const isSecret = (access: unknown): access is Secret =>
 
 export const currentOf = (secret: Secret): string => (typeof secret === 'string' ? secret : secret.current());
 
-/** @param refused by the other side */
 export const renewed = async (secret: Secret, refused: string): Promise<string> =>
   typeof secret === 'string' ? secret : secret.renew(refused);
 
@@ -49,12 +47,8 @@ export const whenChanged = (access: unknown, listener: () => void): (() => void)
   isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};
 
 /** What tells of files that cannot be used; with it, files are looked at from time to time. */
-export interface SecretFilesTelling {
-  readonly log: Pick<LogLines, 'info'>;
-  readonly troubles: Troubles;
-}
+export type SecretFilesTelling = { readonly log: Pick<LogLines, 'info'>; readonly troubles: Troubles };
 
-/** What is told of one file. */
 function tellingOf(source: string, setting: string, file: string, telling?: SecretFilesTelling) {
   const fields = { setting, file };
   return {
@@ -75,12 +69,7 @@ const readMs = 5_000;
 /** A caller with a wrong token cannot have the file read more often. */
 const restMs = 1_000;
 
-export type SecretFiles = ReturnType<typeof openSecretFiles>;
-
-/**
- * The secrets that these settings have in files (D397).
- * @param telling undefined in a command: it reads them again only when the other side refuses the value
- */
+/** The secrets that these settings have in files (D397). @param telling undefined: they are read again only when the other side refuses one */
 export function openSecretFiles(settings: object, telling?: SecretFilesTelling) {
   const files = secretFilesOf(settings);
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
@@ -158,12 +147,7 @@ function rotating(one: SecretFile, settings: object, telling: SecretFilesTelling
   };
 }
 
-/** PEM. */
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
+export type Certificate = { readonly cert: string; readonly key: string };
 type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
 
 /** Undefined when no certificate is configured. @throws ConfigurationError when it cannot be read or is invalid */
@@ -177,7 +161,6 @@ export function readCertificate(files: CertificateFiles): Certificate | undefine
   }
 }
 
-/** @throws Error of TLS */
 function valid(cert: string, key: string): Certificate {
   createSecureContext({ cert, key });
   return { cert, key };
@@ -194,10 +177,8 @@ function refusalOf(error: unknown, { tlsCertificateFile }: CertificateFiles): Co
 }
 
 /**
- * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in the middle
- * of a change, are not used.
- * @param first the one that is in use; undefined: none is configured
- * @param use takes another one for new connections
+ * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in a change, are not used.
+ * @param first undefined: none is configured
  */
 export function watchCertificate(
   files: CertificateFiles,

@@ -2,12 +2,13 @@ import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
+import { createLine } from '../engine/rooms.ts';
 import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Backend, type CallSettings, createBackend, type probes } from './backend.ts';
+import { type Backend, type BackendOptions, type CallSettings, createBackend, type probes } from './backend.ts';
 import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
@@ -16,34 +17,26 @@ import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSettings, type TokenSource } from './tokens.ts';
-import type { ReadingRoom } from './transport.ts';
+import { readingBytes } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
 export type BackendName = keyof typeof probes;
-/** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
-/** Settings that the service and the front door share. */
-export type CommonSettings = TokenSettings &
+type CommonSettings = TokenSettings &
   CallSettings &
   Pick<
     MethodsSettings['backends'],
     'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'
   >;
 
-interface BackendOptions {
+interface BackendsOptions extends Pick<BackendOptions, 'adapter' | 'random' | 'meter'> {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
   readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
   /** To remove from the texts of backends; those for the backends when omitted. */
   readonly secrets?: SecretList;
   /** For the log while something is wrong: how much waits, or is in progress. */
   readonly amounts?: (() => object) | undefined;
-  /** For large answers of all backends; they are charged nowhere when omitted. */
-  readonly room?: ReadingRoom | undefined;
-  /** Replaces the network, for the backends and the token endpoint. */
-  readonly adapter?: AxiosAdapter;
-  readonly random?: () => number;
-  readonly meter?: Meter;
 }
 
 export type Backends = ReturnType<typeof createBackends>;
@@ -52,7 +45,7 @@ export type Backends = ReturnType<typeof createBackends>;
 export function createBackends(
   settings: CommonSettings & { readonly principalManagerUrl: string },
   log: LogLines,
-  options: BackendOptions = {},
+  options: BackendsOptions = {},
 ) {
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeDefinition>('types');
@@ -84,10 +77,7 @@ export function createBackends(
       typeRegistry: typeRegistry(toRegistry(call), call, types, cacheMs),
       principalManager: principalManager(toManager(call), call, identities, cacheMs, url),
     }),
-    /**
-     * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
-     * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
-     */
+    /** Undefined when all needed backends are up. Else resolves with true when they are; false when `pointless` is aborted or at a stop (B5). */
     ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
@@ -104,17 +94,14 @@ export function createBackends(
 
 export type MethodBackends = ReturnType<typeof createMethodBackends>;
 
-/** The backend calls of the front door (M2). */
-export function createMethodBackends(settings: CommonSettings, log: LogLines, options: BackendOptions = {}) {
+export function createMethodBackends(settings: CommonSettings, log: LogLines, options: BackendsOptions = {}) {
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeMethods>('types');
   const informationModel = open('informationModel', settings.informationModelUrl);
   const toRegistry = createSending(open('typeRegistry', settings.typeRegistryUrl, types));
 
   return {
-    /** With the caller's token. */
     readObject: createObjectReader(informationModel),
-    /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),
     states: states<'informationModel' | 'typeRegistry'>,
@@ -126,8 +113,9 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
 function createOpener(
   settings: CommonSettings,
   log: LogLines,
-  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendOptions,
+  { access, secrets, amounts, adapter, random, meter = noMeter }: BackendsOptions,
 ) {
+  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
   const troubles = createTroubles(log, amounts);
   const own = {
     ...settings,
@@ -138,7 +126,6 @@ function createOpener(
     settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
   const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
 
-  /** One for the backends of one scope, or of none. */
   function tokensOf(backend: BackendName): TokenSource {
     const credential = access?.backend(backend);
     const known = sources.get(credential);
@@ -177,6 +164,5 @@ function createOpener(
   };
 }
 
-/** @param adapter replaces the network */
 export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
   own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);

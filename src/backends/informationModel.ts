@@ -1,40 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalOf } from '@device-messaging/telemetry/exactJson.ts';
 import { z } from 'zod';
-import { defaultModel, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import {
-  isOneOf,
-  isText,
-  type Json,
-  type Keys,
-  keysOf,
-  memberOf,
-  parseJson,
-  pickSmall,
-  textIn,
-  valueIn,
-} from '../protocol/json.ts';
+import { defaultModel, integerIn, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import type { Json, Keys } from '../protocol/json.ts';
+import { isOneOf, isText, keysOf, memberOf, parseJson, pickSmall, textIn, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { path } from './percentEncoding.ts';
 import type { Refusal } from './refusal.ts';
-import type { AnswerReading, Send } from './sending.ts';
+import { type AnswerReading, dataOf, type Send, type Take } from './sending.ts';
 
 const mandatory = ['objectId', 'model', 'version'] as const;
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
 
-/** The keys to find in an object model. */
 const ofModel = keysOf([
   ...['objectId', 'model', 'type', 'name', 'version', 'ownerId', 'path'],
   ...['properties', 'variables', 'relatedModels'],
 ]);
 
-/** Called with each element of an answer as it is read. What it throws ends the reading. */
-type Take = (element: Json) => void;
-
-/** Reads the result of each related model, and covers their texts. */
-interface RelatedReading extends Pick<AnswerReading<Json>, 'cover'> {
-  readonly take: Take;
-}
+type RelatedReading = Pick<AnswerReading<Json>, 'cover'> & { readonly take: Take };
 
 export type InformationModel = ReturnType<typeof informationModel>;
 
@@ -68,19 +51,13 @@ export function informationModel(send: Send) {
     },
 
     /**
-     * Creates an object model with its related models. After a lost response, an existing model of the same type and owner
-     * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
+     * Creates an object model with its related models. After a lost response, an existing model of the same type and owner counts as created,
+     * without `relatedModels`, whose content is unknown.
      * @param objectId goes into the path; the body may then have none
      * @param wasThere the model existed before this call, so that this call cannot have created it
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
-    async createModel(
-      ownerId: string,
-      body: string,
-      objectId?: string,
-      wasThere = false,
-      related?: RelatedReading,
-    ): Promise<Json> {
+    async createModel(ownerId: string, body: string, objectId?: string, wasThere = false, related?: RelatedReading) {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
@@ -95,8 +72,7 @@ export function informationModel(send: Send) {
     },
 
     /**
-     * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
-     * content and the next version counts as replaced by this call.
+     * Replaces properties and variables. After a lost response, a model with the sent content and the next version counts as replaced.
      * @throws Refusal 409 when another version is stored
      */
     async replaceModel(objectId: string, model: string, body: string, related?: RelatedReading): Promise<Json> {
@@ -146,17 +122,6 @@ export function informationModel(send: Send) {
   };
 }
 
-const ofList = keysOf(['data']);
-
-/** The elements of `{"data":[…]}`. */
-const dataOf = (keys: Keys, take: Take): AnswerReading<void> => ({
-  keys: ofList,
-  elements: { key: 'data', keys, take },
-  result({ members, twice }) {
-    if (!members.has('data') || twice.size > 0) throw new TypeError('expected one list of data');
-  },
-});
-
 const objectModel: AnswerReading<Json> = {
   keys: ofModel,
   result(answer) {
@@ -175,18 +140,17 @@ const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerRea
 
 // Whether a request whose response was lost took effect (B4).
 
-/** The object model has the type and the owner of the request. */
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
   const type = typeIn(sent)?.typeId;
   return type !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId && typeIn(stored)?.typeId === type;
 }
 
-/** The object model has the content of the request and the next version. */
 export function isReplacedBy(sent: Json, stored: Json): boolean {
-  const before = versionOf(sent);
+  const before = versionIn(sent);
   return (
     before !== undefined &&
-    versionOf(stored) === before + 1n &&
+    before >= 0n &&
+    versionIn(stored) === before + 1n &&
     isOfType(typeIn(stored), typeIn(sent)) &&
     (!sent.members.has('name') || equalIn('name', sent, stored)) &&
     equalIn('properties', sent, stored, '{}') &&
@@ -194,7 +158,6 @@ export function isReplacedBy(sent: Json, stored: Json): boolean {
   );
 }
 
-/** The type version has every member of the sent definition. */
 export const isDefinedBy = (sent: Json, stored: Json): boolean =>
   [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
 
@@ -206,19 +169,12 @@ function isOfType(type: TypeRef | undefined, wanted: TypeRef | undefined): boole
 
 const typeIn = (json: Json): TypeRef | undefined => parseTypeRef(pickSmall(json, ['type']).type);
 
-/** Exact for versions beyond 2^53, too. */
-function versionOf(json: Json): bigint | undefined {
-  const text = textIn(json, 'version') ?? '';
-  return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;
-}
+/** Exact for versions beyond 2^53, too; undefined when it is no integer. */
+export const versionIn = (json: Json): bigint | undefined => integerIn(textIn(json, 'version') ?? '');
 
-/**
- * Whether two JSON texts have the same value. The order of keys, white space, escapes and the notation of numbers (`1.0`,
- * `10e-1`) do not matter. Numbers are compared exactly, not as JavaScript numbers: 2^53 and 2^53 + 1 differ.
- */
+/** Whether two JSON texts have the same value, however written. Numbers are compared exactly: 2^53 and 2^53 + 1 differ, `1.0` and `10e-1` do not. */
 export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
 
-/** The same for one member of two objects. `otherwise` replaces a missing member. */
 function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
   const read = (json: Json) => textIn(json, key) ?? otherwise;
   return saysTheSame(read(a), read(b));
@@ -242,7 +198,6 @@ function normal(number: string): string {
 
 /** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
 export type Reference = Json;
-/** The keys to find in a reference. */
 export const ofReference = keysOf(['name', 'to', 'attributes']);
 const ofTarget = keysOf(['objectId', 'model']);
 
@@ -282,7 +237,6 @@ export function attributesOf(reference: Reference, keys?: Keys): Json {
   return attributes;
 }
 
-/** Whether one of these attributes is `true`. */
 export const isMarked = (reference: Reference, marks: Keys): boolean =>
   reference.members.has('attributes') && hasTrue(attributesOf(reference, marks));
 

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { isSegment } from '../protocol/fields.ts';
-import { keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Cache } from './cache.ts';
 import { path } from './percentEncoding.ts';
-import { type AnswerReading, type Call, type CallRequest, membersOf, type Send } from './sending.ts';
+import { type Call, type CallRequest, dataOf, membersOf, type Send } from './sending.ts';
 
-/** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;
 
 const principal = z.object({
@@ -18,28 +16,6 @@ const principal = z.object({
   parentId: z.string().nullish(),
 });
 const one = membersOf(principal);
-const ofList = keysOf(['data']);
-
-/** `{"data":[…]}` with one identity or none. */
-function oneOrNone(): AnswerReading<Principal | undefined> {
-  let found: Principal | undefined;
-  return {
-    keys: ofList,
-    elements: {
-      key: 'data',
-      keys: one.keys,
-      take(element) {
-        if (found !== undefined) throw new TypeError('expected one identity at most');
-        found = one.result(element);
-      },
-    },
-    result(answer) {
-      if (!answer.members.has('data')) throw new TypeError('expected a list of data');
-      return found;
-    },
-  };
-}
-
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 
@@ -70,20 +46,21 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
           (connectivityPath === '' ? '' : path`&path=${connectivityPath}`) +
           (identity === undefined ? '' : path`&identity=${identity}`);
         if (url.replace(/\/+$/, '').length + query.length > maxUrlBytes) throw tooLong(connectivityPath, identity);
-        return (await send({ operation: 'resolve identity', method: 'GET', path: query, read: oneOrNone() })).value;
+        let found: Principal | undefined;
+        const read = dataOf(one.keys, (element) => {
+          if (found !== undefined) throw new TypeError('expected one identity at most');
+          found = one.result(element);
+        });
+        await send({ operation: 'resolve identity', method: 'GET', path: query, read });
+        return found;
       });
     },
 
-    /** @param id of the principal */
     async updateIdentity(id: string, body: string): Promise<void> {
       await change(id, { operation: 'update identity', method: 'PUT', body });
     },
 
-    /**
-     * Deletes an identity. A 404 after a lost response counts as success (B4).
-     * @param mayBeGone a 404 counts as success, because an earlier delivery may have deleted it (D10)
-     * @throws Refusal 404
-     */
+    /** A 404 is success after a lost response (B4), or when an earlier delivery may have deleted the identity (D10). @throws Refusal 404 */
     async deleteIdentity(id: string, mayBeGone: boolean): Promise<void> {
       const { refusal, lost } = await change(id, { operation: 'delete identity', method: 'DELETE', expect: [404] });
       if (refusal && !lost && !mayBeGone) throw refusal;

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
+import type { HttpRequest } from '../observing/callRecords.ts';
 import type { Observation } from '../observing/observation.ts';
 import { derivedId } from '../protocol/event.ts';
-import {
-  answerReader,
-  type Elements,
-  type Json,
-  type Keys,
-  keysOf,
-  MalformedJson,
-  pickSmall,
-} from '../protocol/json.ts';
+import type { Elements, Json, Keys } from '../protocol/json.ts';
+import { answerReader, keysOf, MalformedJson, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { HttpMethod } from '../protocol/vocabulary.ts';
 import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
@@ -22,7 +15,6 @@ import { createRetries, hidesEffect, isPassing, type Retries } from './retryPoli
 import { orNone } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
-/** The device, the deadline and the course of the message that calls the backends. */
 export interface Call {
   readonly deviceId: string;
   readonly correlationId: string;
@@ -31,27 +23,16 @@ export interface Call {
   readonly onOutage?: (() => void) | undefined;
   /** A GUID that is the same for each delivery of an event. */
   readonly idempotencySeed: string;
-  /** Each call is recorded in it, and belongs to its trace. */
   readonly observation: Observation;
 }
 
-export interface CallRequest<T> {
-  /** For `details` and logs: `replace object model`. */
-  readonly operation: string;
-  readonly method: HttpMethod;
-  /** Path and query, encoded. */
-  readonly path: string;
-  /** Sent unchanged (R5). */
-  readonly body?: string;
+export interface CallRequest<T> extends HttpRequest {
   /** Whether the request may change something. Default: true unless the method is GET. */
   readonly mutates?: boolean;
-  /** 4xx statuses that are returned as `refusal` instead of thrown. */
-  readonly expect?: readonly number[];
   /** Without it the body of the response is not read. */
   readonly read?: AnswerReading<T>;
 }
 
-/** What is read of an answer, and what is made of it. */
 export interface AnswerReading<T> {
   /** The keys of the outermost object that `result` looks at. */
   readonly keys: Keys;
@@ -63,11 +44,23 @@ export interface AnswerReading<T> {
   readonly cover?: ((redacted: (words: string) => string) => void) | undefined;
 }
 
-/** Reads the members of a schema. */
 export function membersOf<T extends z.ZodObject>(schema: T, pickOf = pickSmall): AnswerReading<z.infer<T>> {
   const members = schema.keyof().options;
   return { keys: keysOf(members), result: (answer) => schema.parse(pickOf(answer, members)) };
 }
+
+const ofList = keysOf(['data']);
+/** Called with each element of an answer as it is read. What it throws ends the reading. */
+export type Take = Elements['take'];
+
+/** The elements of `{"data":[…]}`. */
+export const dataOf = (keys: Keys, take: Take): AnswerReading<void> => ({
+  keys: ofList,
+  elements: { key: 'data', keys, take },
+  result({ members, twice }) {
+    if (!members.has('data') || twice.size > 0) throw new TypeError('expected one list of data');
+  },
+});
 
 type CallResult<T> = (
   | { readonly value: T; readonly refusal: undefined }
@@ -77,13 +70,9 @@ type CallResult<T> = (
   readonly lost: boolean;
 };
 
-/**
- * Calls a backend, with retries (B4).
- * @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error
- */
+/** @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error */
 export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;
 
-/** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(backend: Backend): (call: Call) => Send {
   const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
 
@@ -234,9 +223,8 @@ export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }
 /** Room for answers that a request keeps until its replies have been handed over, beyond what its card says (A10). */
 export interface KeepingRoom {
   /**
-   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
-   * it may keep nothing. The wait does not count towards its time (P2).
-   * @throws Cancelled, in the promise
+   * Room for all that one request may ever keep; may be called again. Undefined when it has it, else a promise of it, which may be Cancelled:
+   * until then it may keep nothing. The wait does not count towards its time (P2).
    */
   takeAll(): Promise<void> | undefined;
 }

@@ -9,10 +9,8 @@ import { openAdmin } from '../admin/adminServer.ts';
 import { tapRoute } from '../admin/tapRoute.ts';
 import { observeBackends, shownBackends } from '../backends/backend.ts';
 import { createMethodBackends, type MethodBackends } from '../backends/backends.ts';
-import { readingBytes } from '../backends/transport.ts';
 import { ageOf } from '../concurrency/clocks.ts';
 import { endsWithin } from '../concurrency/waiting.ts';
-import { createLine } from '../engine/rooms.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { createStoreRecords } from '../observing/callRecords.ts';
@@ -24,7 +22,8 @@ import { storeFailureOf } from '../observing/storeFailure.ts';
 import { createTaps } from '../observing/taps.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { invocationLimits, mostBodies } from '../settings/constants.ts';
-import { healthAddress, partOf, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { healthAddress, placeOf, thisBuild, versionOfBuild } from '../settings/derived.ts';
+import { partOf } from '../settings/formats.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { FileStorage } from '../stores/methodFiles.ts';
 import { createFileInputs, recordedFiles } from './fileInputs.ts';
@@ -39,8 +38,7 @@ export type FrontDoor = Awaited<ReturnType<typeof startFrontDoor>>;
 const closeMs = 750;
 
 /**
- * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
- * @param traces closed with the rest
+ * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health. `traces` are closed with the rest.
  * @throws Error when a port cannot be opened; ConfigurationError when the certificate is invalid
  */
 export async function startFrontDoor(
@@ -67,8 +65,7 @@ export async function startFrontDoor(
   const amounts = () => ({ inProgress: handler.inProgress() });
   const backendLog = withFields(log, { part: 'backends' });
   const secrets = () => secretsOf(settings);
-  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
-  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter, room });
+  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter });
   const hubAccess = createHubAccess(directMethods, isSecret(service), log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
@@ -107,10 +104,8 @@ export async function startFrontDoor(
     throw namingSetting(error, { ...address, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } });
   });
   const { port } = server.server.address() as AddressInfo;
-  log.info(
-    { port, healthPort: health.port, access: access.ways() },
-    'methods can be invoked; health is served at /livez and /readyz',
-  );
+  const served = { port, healthPort: health.port, access: access.ways() };
+  log.info(served, 'methods can be invoked; health is served at /livez and /readyz');
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const routes = {
     ...frontDoorRoutes(handler, backends),
@@ -150,7 +145,6 @@ async function openStorage({ files }: MethodsSettings, access: Access): Promise<
 }
 
 interface DrainOptions {
-  /** The limit for all answers, in ms (M14). */
   readonly drainMs: number;
   readonly handler: Pick<RequestHandler, 'stop' | 'abort' | 'idle'>;
   readonly directMethods: Pick<DirectMethods, 'abort'>;
@@ -165,8 +159,8 @@ const answerMs = 500;
 const linesMs = 250;
 
 /**
- * Refuses new requests and waits for the open ones; a connection without one is no work, and is closed. Shortly before the end of the drain time it aborts them, so that each
- * has its answer and its log line by then; then it closes the connections (D205).
+ * Refuses new requests and waits for the open ones. Shortly before the end of the drain time it aborts them, so that each has its answer and
+ * its log line by then; then it closes the connections (D205).
  */
 export async function drain({ drainMs, handler, directMethods, server, log }: DrainOptions): Promise<void> {
   handler.stop();
@@ -183,7 +177,6 @@ export async function drain({ drainMs, handler, directMethods, server, log }: Dr
 
 const mostRequests = 100;
 
-/** What the front door says about itself on the admin port. */
 export function frontDoorRoutes(
   handler: Pick<RequestHandler, 'requests' | 'inProgress'>,
   backends: Pick<MethodBackends, 'states'>,

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { createServer as createPlainServer, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
@@ -76,16 +71,10 @@ export function createServer({ handler, tls, log }: ServerOptions) {
 const correlationOf = (header: string | readonly string[] | undefined): string =>
   typeof header === 'string' && correlationForm.test(header) ? header : randomUUID();
 
-const routeNotFound = () =>
-  new Failure(
-    'route_not_found',
-    'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json',
-  );
+const paths = 'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json';
+const routeNotFound = () => new Failure('route_not_found', paths);
 
-/**
- * What HTTP itself asks for (RFC 9110, RFC 9112). Of expectations, only 100-continue is known.
- * @throws Failure invalid_request, expectation_failed
- */
+/** What HTTP itself asks for (RFC 9110, RFC 9112). @throws Failure invalid_request, expectation_failed */
 export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
   if (httpVersion.startsWith('0')) throw new Failure('invalid_request', 'the request must be of HTTP/1.1');
   if (host === undefined && httpVersion !== '1.0') {
@@ -96,7 +85,6 @@ export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMe
   }
 }
 
-/** The failure for an error of fastify itself. */
 export function failureOfServer(error: unknown): Failure | undefined {
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
@@ -119,12 +107,11 @@ const httpOptions = {
   keepAliveTimeout: 72_000, // longer than the idle time of usual load balancers, so that they close connections first
 };
 
-/** For the start, and for each change of the certificate. */
 export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1.2' as const });
 
 /**
- * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing
- * `Host` and an unknown `Expect`. With `Expect: 100-continue` the listener asks for the body when it wants it.
+ * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing `Host`, and `Expect`,
+ * with which the listener asks for the body when it wants it.
  */
 export function createHttpServer(listener: RequestListener, tls: Certificate | undefined): Server {
   const server = tls
@@ -147,7 +134,6 @@ export function rejectMalformedRequest(error: Error & { readonly code?: string }
   }
 }
 
-/** The last answer on this connection. */
 function endWith(failure: Failure, socket: Duplex): void {
   const id = randomUUID();
   const body = JSON.stringify(errorsOf(failure, id));

@@ -11,21 +11,20 @@ import {
 } from '../backends/informationModel.ts';
 import { type Json, keysOf, memberOf, parseJson, pickSmall, withMember, withReplaced } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { WalkLimits } from './collect.ts';
+import type { MessageLimits } from '../settings/constants.ts';
 
 type Source = Readonly<Record<'objectId' | 'model', string>>;
-type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
+type Limits = Pick<MessageLimits, 'maxReferences'>;
 
 /**
- * Creates the reference from a model to its parent of the same model id, with the attribute `isParent` (A9). It is for
- * users only and grants no rights.
+ * Creates the reference from a model to its parent of the same model id, with the attribute `isParent`, which grants no rights (A9).
  * @throws Rejection when the model has another parent, or the information model refuses
  */
 export async function linkParent(
   child: Source,
   parent: { readonly objectId: string; readonly reference: string },
   { informationModel }: BoundBackends,
-  limits: ReferenceLimits,
+  limits: Limits,
 ): Promise<undefined> {
   const hasName = isNamed(new Set([parent.reference]));
   const leadsTo = objectOf(child.model);
@@ -54,17 +53,11 @@ export async function linkParent(
 const mostWritten = 1_000;
 
 /**
- * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent` whatever attributes are given,
- * and no other gets it (A9). The stored references are read only if one with attributes leads to a model of the same id, as a parent's does.
+ * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent`, and no other gets it (A9). The
+ * stored ones are read only if one with attributes leads to a model of the same id, as a parent's does.
  * @param sent the body; what the information model refuses is left to it: no array, or too many references
- * @throws Rejection
  */
-export async function keepingParent(
-  source: Source,
-  sent: Json,
-  { informationModel }: BoundBackends,
-  limits: ReferenceLimits,
-): Promise<string> {
+export async function keepingParent(source: Source, sent: Json, { informationModel }: BoundBackends, limits: Limits) {
   let [count, mayConcernParent] = [0, false];
   withReplaced(sent, ofReference, (reference) => {
     count += 1;
@@ -102,7 +95,7 @@ export async function keepingParent(
 async function eachStored(
   { objectId, model }: Source,
   informationModel: BoundBackends['informationModel'],
-  { maxReferences }: ReferenceLimits,
+  { maxReferences }: Limits,
   take: (reference: Reference) => void,
 ): Promise<void> {
   let references = 0;
@@ -116,7 +109,6 @@ async function eachStored(
 
 const parentMark = keysOf(['isParent']);
 
-/** Nothing else changes (R5). */
 const marked = (attributes: Json): string => withMember(attributes, 'isParent', 'true');
 
 /** R5 */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import type { BoundBackends } from '../backends/backends.ts';
+import { versionIn } from '../backends/informationModel.ts';
 import { readable } from '../backends/refusal.ts';
-import { integerIn, isGuid } from '../protocol/fields.ts';
-import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
+import type { Envelope } from '../protocol/envelope.ts';
+import { defaultModel, isGuid } from '../protocol/fields.ts';
+import { bytesOf, isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
-import { maxReplyBytes } from '../protocol/reply.ts';
+import { maxReplyBytes, type Notification } from '../protocol/reply.ts';
 
-/** What is kept of a stored object model: its text may be large (R6). */
 export type ModelIdentity = ReturnType<typeof locate>;
 
 /**
@@ -22,19 +24,18 @@ export function locate(stored: Json) {
 }
 
 /** The device and the connectivity path of the owner; undefined when it has none, or an empty one. */
-export const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(stored, ['path']).path);
+const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(stored, ['path']).path);
 
 const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 export function versionOf(stored: Json): bigint {
-  const version = integerIn(locate(stored).version);
+  const version = versionIn(stored);
   if (version === undefined) throw new Error('the information model answered with a version that is no integer');
   return version;
 }
 
-/** The object model after the request. */
-export type RegisteredModel = ReturnType<typeof registered>;
+type RegisteredModel = ReturnType<typeof registered>;
 
 /** @param related the results of related models in the same answer */
 export function registered(stored: Json, created: boolean, related?: RelatedModels) {
@@ -49,7 +50,6 @@ export function registered(stored: Json, created: boolean, related?: RelatedMode
 export const keptOf = (text: Buffer): Buffer =>
   text.length > maxReplyBytes ? Buffer.from(text.subarray(0, maxReplyBytes + 1)) : text;
 
-/** Schema of the results of related models in an acknowledgement (B1). */
 export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
@@ -57,17 +57,13 @@ type RelatedModel = z.infer<typeof relatedModels>[number];
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
-/**
- * The results of related models in one answer of the information model, as they are read. Checked by hand: there may be thousands, and a
- * schema would take several times as long.
- */
+/** The results of related models in one answer, as they are read. Checked by hand: a schema would take several times as long for thousands. */
 export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }) {
   const results: RelatedModel[] = [];
   const createdModels: string[] = [];
   let characters = 0;
   return {
     results,
-    /** Those that this request created. */
     created: createdModels,
     /** @throws Rejection for more than may be read */
     take(related: Json): void {
@@ -98,9 +94,52 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
   };
 }
 
-export type RelatedModels = ReturnType<typeof createRelatedModels>;
+type RelatedModels = ReturnType<typeof createRelatedModels>;
 const members = ['model', 'success', 'code', 'created'] as const;
 
 /** More than is read of an answer (R6). */
 export const answerTooLarge = (what: string): Rejection =>
   new Rejection('response_too_large', `information model: ${what}`);
+
+/** The request-response notification of a requested model. It goes to the target of the request. */
+export const requestedNotifications = (
+  { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
+  body: Buffer,
+  { deviceId, target }: Envelope,
+): Notification => ({ eventType: eventTypeOf(created), deviceId, target, objectId, model, body });
+
+const eventTypeOf = (created: boolean): Notification['eventType'] =>
+  created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated';
+
+const configurationModel = 'svc.configuration';
+
+/**
+ * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same object, for the device of its
+ * owner, or else of the owner of the `svc.device` model (A11). If it cannot be read, there is only a remark.
+ */
+export async function configurationNews(
+  { objectId, model, path, createdModels }: RegisteredModel,
+  { informationModel }: BoundBackends,
+): Promise<typeof noNews> {
+  if (model !== defaultModel) return noNews;
+  try {
+    const configuration = await informationModel.getModel(objectId, configurationModel);
+    if (configuration === undefined) return noNews;
+    const [deviceId = '', ...target] = (pathOf(configuration) ?? path)?.split('/') ?? [];
+    if (deviceId === '') return noNews;
+    const notification: Notification = {
+      eventType: eventTypeOf(createdModels.includes(configurationModel)),
+      deviceId,
+      target: target.join('/'),
+      objectId,
+      model: configurationModel,
+      body: keptOf(bytesOf(configuration)),
+    };
+    return { notifications: [notification], remarks: [] };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    return { notifications: [], remarks: [`no notification of ${configurationModel}: ${error.details}`] };
+  }
+}
+
+export const noNews: { notifications: Notification[]; remarks: readonly string[] } = { notifications: [], remarks: [] };

@@ -13,21 +13,22 @@ import {
 import type { Meter } from './metrics.ts';
 import { beginStep, type Observation } from './observation.ts';
 
-interface HttpRequest {
-  /** What is asked of the backend, in the words of `details`. */
+export interface HttpRequest {
+  /** For `details` and logs: `replace object model`. */
   readonly operation: string;
   readonly method: HttpMethod;
+  /** Path and query, encoded. */
   readonly path: string;
+  /** Sent unchanged (R5). */
   readonly body?: string;
+  /** 4xx statuses that are returned as `refusal` instead of thrown. */
   readonly expect?: readonly number[];
 }
 
-type RequestResult = { readonly status: number } | { readonly fault: TransportFault };
-type AttemptEnd =
-  | { readonly status: number; readonly data: Buffer; readonly token: string }
-  | { readonly fault: TransportFault };
+type NoAnswer = { readonly fault: TransportFault };
+type RequestResult = NoAnswer | { readonly status: number };
+type AttemptEnd = NoAnswer | { readonly status: number; readonly data: Buffer; readonly token: string };
 
-/** Counts what happens to one backend, how long each request to it takes, and which are under way. */
 export function createRequestRecords(backend: BackendKey, meter: Meter) {
   const record = meter.histogram('http.client.request.duration');
   const countRetry = meter.counter('device_messaging.backend.retries');
@@ -41,10 +42,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       underWay.add(request);
       return request;
     },
-    /**
-     * It may have ended before.
-     * @returns its duration in ms
-     */
+    /** @returns its duration in ms; it may have ended before */
     ended(request: { readonly since: number }): number {
       underWay.delete(request);
       return performance.now() - request.since;
@@ -60,15 +58,11 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },
     repeated: () => countRetry(backend),
-    /** The circuit has opened. */
     out: () => countOutage(backend),
   };
 }
 
-/**
- * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.
- * @param url of the backend
- */
+/** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
 export function createCallRecords(backend: BackendKey, url: string, meter: Meter) {
   const requests = createRequestRecords(backend, meter);
   const { measure, out, oldestMs } = requests;
@@ -77,7 +71,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
   const serverPort = Number(port) || (protocol === 'https:' ? 443 : 80);
 
   return {
-    /** One call with all its attempts. */
     begin(observation: Observation, request: HttpRequest) {
       const { operation, method, path, body, expect } = request;
       const { publish, times } = observation;
@@ -100,7 +93,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
       return {
         step,
         traceparent: span?.traceparent ?? observation.traceparent,
-        /** An attempt begins. */
         sends() {
           attempts += 1;
           own.attempts += 1;
@@ -120,7 +112,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           }
           if (mayPass) span?.event('attempt failed', { 'error.type': faultOf(end) ?? statusOf(end)?.toString() });
         },
-        /** The call has no result. */
         failed(error: unknown) {
           if (error instanceof Rejection) thrown = error.code;
           else thrown = error instanceof Error ? error.name : 'unknown';

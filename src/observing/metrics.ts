@@ -11,7 +11,7 @@ import {
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
 import { observeProcess, processMetrics } from '@device-messaging/telemetry/process.ts';
-import { within } from '../concurrency/waiting.ts';
+import { lazy, within } from '../concurrency/waiting.ts';
 import {
   type BackendKey,
   backendNames,
@@ -88,7 +88,6 @@ const backendMetrics = {
 
 const store = closed('device_messaging.store', 'which store; the files are those of methods', stores);
 
-/** What keeps checkpoints, dead letters and files, in files or in blobs. */
 const storeMetrics = {
   'device_messaging.store.duration': histogram(requestBuckets)(
     'Duration of what is asked of a store, with the repeats after failures',
@@ -106,33 +105,25 @@ const storeMetrics = {
   ),
 };
 
-const constants = {
-  'http.request.method': 'POST',
-  'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
-};
+const route = '/objects/{objectId}/models/{model}/methods/{method}';
+const constants = { 'http.request.method': 'POST', 'http.route': route };
+const methodBuckets = [...requestBuckets, 60, 300];
+const reasons = ['', ...(Object.keys(failures) as Reason[]), 'caller_gone'] as const;
 
-/** Invocations of remote methods at the front door. */
 export const methodMetrics = {
-  'http.server.request.duration': histogram([...requestBuckets, 60, 300], constants)(
+  'http.server.request.duration': histogram(methodBuckets, constants)(
     'Duration of an invocation of a remote method, from the request until the end of the response',
     'Results by status and reason. Alert when `internal_error` increases: a defect.',
     [
       open('http.response.status_code', 'status of the response; absent when there was none'),
-      closed('error.type', 'reason of the failure, as in the log; absent after a success', [
-        '',
-        ...(Object.keys(failures) as Reason[]),
-        'caller_gone',
-      ]),
+      closed('error.type', 'reason of the failure, as in the log; absent after a success', reasons),
     ],
   ),
   'http.server.active_requests': updowncounter('{request}', constants)(
     'Invocations in progress',
     'At 1,000 the front door refuses others: add an instance.',
   ),
-  'rpc.client.call.duration': histogram([...requestBuckets, 60, 300], {
-    'rpc.system.name': 'iothub',
-    'rpc.method': 'invokeMethod',
-  })(
+  'rpc.client.call.duration': histogram(methodBuckets, { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' })(
     'Duration of one call of a direct method through the hub, until the response of the device',
     'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes.',
     [
@@ -164,22 +155,16 @@ export const chapters = {
 const ofBoth = { ...backendMetrics, ...storeMetrics, ...healthMetrics, ...processMetrics };
 const ofService = { ...messageMetrics, ...replyMetrics, ...partitionMetrics, ...ofBoth };
 
-/** Every metric, by its name in OpenTelemetry. */
 export const metrics = { ...ofService, ...methodMetrics };
 
 export type MetricName = keyof typeof metrics;
 
 const namesOf = (own: object) => Object.keys(own) as MetricName[];
-
-export const namesIn = {
-  service: namesOf(ofService),
-  methods: namesOf({ ...ofBoth, ...methodMetrics }),
-};
+export const namesIn = { service: namesOf(ofService), methods: namesOf({ ...ofBoth, ...methodMetrics }) };
 
 export type Meter = MeterOf<typeof metrics>;
 export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 
-/** @param names the metrics of the program, if it is not the main one */
 export const createMeter = (names: readonly MetricName[] = namesIn.service): MeterWithReadings =>
   createMeterOf(metrics, names);
 
@@ -194,7 +179,6 @@ type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: N
 const lastExportMs = 2_000;
 const source = 'metrics collector';
 
-/** The metrics of a program, and the ways out of it. */
 export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
@@ -202,11 +186,9 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const report = { meter, since: Date.now() };
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
-  // The trouble lasts until an export succeeds, also between two attempts.
   const message = 'metrics cannot be sent to the collector';
   const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown): undefined => void raise({ err: error });
-  let writing: Promise<() => string> | undefined;
 
   /** Nothing waits for it, and its failures are logged (D118). */
   async function startSending(): Promise<(() => Promise<void>) | undefined> {
@@ -217,15 +199,12 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
     return sendToCollector(report, await resourceOf(program), wanted, exported);
   }
 
-  const openExposition = async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes));
+  const exposition = lazy(async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes)));
   const sending = startSending().catch(failed);
   return {
     meter: meter as Meter,
     /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
-    async text() {
-      writing ??= openExposition();
-      return (await writing)();
-    },
+    text: async () => (await exposition())(),
     summary: (): object => summaryOf(meter),
     /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
     async close() {
@@ -237,10 +216,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   };
 }
 
-/**
- * Attributes by the labels that OpenTelemetry makes of any keys, as operators may choose them: no digit first, and the values of keys that become
- * the same are joined, in the order of the keys.
- */
+/** Attributes by the labels that OpenTelemetry makes of their keys: no digit first; values of keys that become the same are joined. */
 export function labelsOf(attributes: object): Record<string, string> {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(attributes)) {

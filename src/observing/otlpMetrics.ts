@@ -13,14 +13,10 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { collectorAgent, type MetricsWanted } from './traces.ts';
 
-/** What is reported, and when counting began, in ms since 1970. */
+/** `since`: when counting began, in ms since 1970. */
 type Report = { readonly meter: { readings(): readonly Reading[] }; readonly since: number };
 
-/**
- * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
- * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
- * @returns sends the last values, and ends
- */
+/** Sends metrics to a collector at intervals (OTLP over HTTP, JSON); only then this file is loaded. @returns sends the last values, and ends */
 export function sendToCollector(
   report: Report,
   resource: Resource,
@@ -43,10 +39,7 @@ export function sendToCollector(
 
 const scope = { name: 'device-messaging' };
 
-/**
- * Gives the readings of the meter to the readers of OpenTelemetry's SDK. Its own instruments are not used: they
- * serialise the attributes at each record, and report series that are no longer observed (D96).
- */
+/** Our readings for OpenTelemetry's readers: its instruments serialise attributes at each record, and keep what is no longer observed (D96). */
 export function createProducer({ meter, since }: Report): MetricProducer {
   const startTime = hrTimeOf(since);
   const resource = emptyResource(); // the readers use that of the provider
@@ -83,11 +76,9 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
   if (kind === 'histogram') {
     const boundaries = [...declaration.buckets];
-    const dataPoints = points(({ sum, count, buckets: own }) => ({
-      sum,
-      count,
-      buckets: { boundaries, counts: [...own] },
-    }));
+    const dataPoints = points(({ sum, count, buckets }) => {
+      return { sum, count, buckets: { boundaries, counts: [...buckets] } };
+    });
     return [{ ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints }];
   }
   const dataPoints = points(({ sum }) => sum);

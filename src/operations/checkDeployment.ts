@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import { createReport, doubt, type Finding, fault, runChecks } from '@device-messaging/telemetry/check.ts';
-import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/network.ts';
+import { preparePlatform } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { coverSecrets, piecesOf, uncovered } from '../observing/redaction.ts';
+import { createCover } from '../observing/redaction.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -40,17 +39,8 @@ const readers = new Map<string, (env: NodeJS.ProcessEnv, directory: string) => A
   ['methods', readMethodsSettings],
 ]);
 
-/**
- * Tries a deployment before it is started, or beside it.
- * @param write is given the report, or how to use the command
- * @returns the exit code
- * @throws TypeError at an option that there is not
- */
-export async function checkDeployment(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  write: (text: string) => void,
-): Promise<number> {
+/** @param write is given the report, or how to use the command @returns the exit code @throws TypeError at an option that there is not */
+export async function checkDeployment(args: readonly string[], env: NodeJS.ProcessEnv, write: (text: string) => void) {
   const option = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
     ...{ args: [...args], allowPositionals: true },
@@ -65,31 +55,19 @@ export async function checkDeployment(
   cureHubSdks();
   const { settings, findings } = checkSettings(() => {
     const settings = read(env, configDirectory);
-    const problems = missingOfPlatform(settings.identity, env);
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    useNetwork(settings);
+    preparePlatform(settings, env);
     if ('methods' in settings) readCertificate(settings.methods);
     return settings;
   }, env);
   if (settings && 'transport' in settings.hub) await useHubTransport(settings.hub);
-  const secrets = piecesOf(settings ? secretsOf(settings) : []);
-  const report = createReport({
-    ...{ isJson: values.json, isInit: values.init, write },
-    cover(text) {
-      const covered = new Uint8Array(text.length);
-      coverSecrets(text, secrets, covered);
-      return uncovered(text, covered);
-    },
-  });
+  const cover = createCover(settings ? secretsOf(settings) : []);
+  const report = createReport({ isJson: values.json, isInit: values.init, write, cover: (text) => cover(text) });
   for (const finding of findings) report.add(finding);
   for await (const finding of runChecks(settings ? checksFor(settings) : [])) report.add(finding);
   return report.end();
 }
 
-/**
- * Reads the settings as the program does, and finds all that is wrong with them.
- * @returns settings: undefined when they are wrong, so that nothing else can be looked at
- */
+/** All that is wrong with the settings. @returns settings: undefined when they are wrong, so that nothing else can be looked at */
 export function checkSettings<S extends object>(
   read: () => S,
   env: NodeJS.ProcessEnv,

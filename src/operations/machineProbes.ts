@@ -19,10 +19,9 @@ import {
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import type { AnySettings, Probe } from './openers.ts';
 
-/** A part of what a process may hold in memory. */
+/** A part of what a process may hold in memory; `most` is in words. */
 export interface MemoryPart<S> {
   readonly what: string;
-  /** In settings and constants, in words. */
   readonly most: string;
   bytes(settings: S): number;
 }
@@ -39,11 +38,8 @@ const kibibytes = (bytes: number) => `${bytes / 1024} KiB`;
 
 const constant = (what: string, bytes: number, most = mebibytes(bytes)) => ({ what, most, bytes: () => bytes });
 
-const program = (mostMebibytes: number) =>
-  constant(
-    'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
-    mostMebibytes * mebibyte,
-  );
+const ofProgram = 'the program, the clients of the hub and the storage, and what V8 keeps for garbage';
+const program = (mostMebibytes: number) => constant(ofProgram, mostMebibytes * mebibyte);
 
 const usualAnswers = (backends: number) => ({
   what: 'answers of backends while they are received and read, with what a socket has read ahead',

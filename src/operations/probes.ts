@@ -51,10 +51,7 @@ const clock: Probe<AnySettings> = {
   },
 };
 
-/**
- * Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it
- * is read, which no check may do.
- */
+/** Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it is read. */
 const reading: Probe<Settings> = {
   name: 'event endpoint',
   async attempt(open, settings) {
@@ -78,7 +75,6 @@ const reading: Probe<Settings> = {
   },
 };
 
-/** @param positions the sequence numbers of the checkpoints, by partition */
 function lagOf(
   extents: Awaited<ReturnType<Openers['readExtents']>>,
   positions: ReadonlyMap<string, number>,
@@ -100,11 +96,8 @@ function lagOf(
   }
   const lossy = known.filter(({ lost }) => lost > 0);
   const lost = sum(lossy.map(({ lost }) => lost));
-  if (lost > 0)
-    return doubt(
-      `the hub has deleted ${lost} events that were not handled, of ${partitions(lossy)}`,
-      'they are lost: keep events longer at the hub, and mind the alert Behind',
-    );
+  const todo = 'they are lost: keep events longer at the hub, and mind the alert Behind';
+  if (lost > 0) return doubt(`the hub has deleted ${lost} events that were not handled, of ${partitions(lossy)}`, todo);
   const without = extents.length - known.length;
   const rest = without === 0 ? '' : `, ${without} partitions have none`;
   return `${sum(known.map(({ behind }) => behind))} events behind the end of ${known.length} partitions${rest}`;
@@ -112,7 +105,6 @@ function lagOf(
 
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 
-/** For people. */
 function ageOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const units = Object.entries({ d: 86_400, h: 3_600, min: 60 });
@@ -120,7 +112,6 @@ function ageOf(ms: number): string {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** The right to send. */
 const sending: Probe<Settings> = {
   name: 'service endpoint',
   async attempt(open) {
@@ -142,7 +133,6 @@ const isRefusal = (error: NodeJS.ErrnoException & { readonly amqpError?: NodeJS.
     (one) => /Unauthorized|NotFound/.test(one?.constructor.name ?? '') || isLasting(one?.code ?? ''),
   );
 
-/** The right to invoke methods. */
 const invoking: Probe<MethodsSettings> = {
   name: 'service endpoint',
   async attempt(open) {
@@ -170,11 +160,8 @@ const container = (name: string, of: 'checkpoints' | 'deadLetters'): Probe<Setti
     const seen = await asked.catch((error) => failedStore(error, place));
     if ('found' in seen) return seen;
     const { isConditional, notDeleted, path, keepsVersions, isHierarchical } = seen;
-    if (!isConditional)
-      return fault(
-        'writes whose condition does not hold are taken',
-        'use an account of Azure Blob Storage: several instances need these conditions',
-      );
+    const azure = 'use an account of Azure Blob Storage: several instances need these conditions';
+    if (!isConditional) return fault('writes whose condition does not hold are taken', azure);
     // Checkpoints need no right to delete.
     if (notDeleted && !(isOfCheckpoints && notDeleted.status === 403)) return failedStore(notDeleted, place);
     const end = notDeleted ? `and read; may not delete, so ${path} stays` : 'read and deleted';
@@ -223,7 +210,6 @@ const tokenEndpoint: Probe<AnySettings> = {
   },
 };
 
-/** Asks a backend for something that is not there. */
 const backend = (name: BackendName, setting: string): Probe<AnySettings> => ({
   name: backendNames[name],
   async attempt(open, { backends }) {
@@ -247,19 +233,16 @@ const backend = (name: BackendName, setting: string): Probe<AnySettings> => ({
   },
 });
 
-const informationModel = backend('informationModel', 'INFORMATION_MODEL_URL');
-const typeRegistry = backend('typeRegistry', 'TYPE_REGISTRY_URL');
-const principalManager = backend('principalManager', 'PRINCIPAL_MANAGER_URL');
+const backends = [backend('informationModel', 'INFORMATION_MODEL_URL'), backend('typeRegistry', 'TYPE_REGISTRY_URL')];
 
-/** In the order of the report. */
 export const serviceProbes: readonly Probe<Settings>[] = [
   ...[clock, reading, sending],
   ...[container('checkpoint container', 'checkpoints'), container('dead-letter container', 'deadLetters')],
-  ...[tokenEndpoint, informationModel, typeRegistry, principalManager],
+  ...[tokenEndpoint, ...backends, backend('principalManager', 'PRINCIPAL_MANAGER_URL')],
   ...[disk, memory(serviceMemory, 'lower DELIVERY_MAX_BYTES'), openFiles(3, 0)],
 ];
 
 export const methodsProbes: readonly Probe<MethodsSettings>[] = [
-  ...[clock, invoking, files, tokenEndpoint, informationModel, typeRegistry],
+  ...[clock, invoking, files, tokenEndpoint, ...backends],
   ...[memory(methodsMemory, orFewerConnections), openFiles(2, mostBodies.inAll + 2 * invocationLimits.inFlight)],
 ];

@@ -10,7 +10,6 @@ import { type Choice, list, say, select } from './deadLetterCommands.ts';
 
 /** Results of replayed dead letters besides `handled`, for the operator. All stay but those that have gone. */
 const otherResults = {
-  /** Because of the service or a backend. */
   failed: 'failed again and stay',
   /** An earlier one of the device failed or had no result, or a later one has been handled meanwhile. */
   heldBack: 'not tried, to keep the order of their device',
@@ -29,17 +28,14 @@ export function replaySummaryOf({ handled, ...others }: Readonly<ReplaySummary>)
 
 export interface ReplayOptions {
   readonly dispatch: Dispatch;
-  /** The replay waits for backends that are down. */
   readonly dependenciesOf: DependenciesOf;
   readonly deadLetters: Pick<DeadLetters, 'ids' | 'read' | 'remove'>;
   /** The new dead letter of a message that failed again. */
   readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
   /** When aborted, no further dead letter is started. */
   readonly stopping: AbortSignal;
-  /** Most devices at once. */
   readonly width: number;
   progress(done: number, all: number): void;
-  /** Tells the operator about a single dead letter. */
   remark(text: string): void;
 }
 
@@ -50,9 +46,8 @@ const alone = { charge: noCharge, nextMayBegin() {}, failed() {} };
 type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
- * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled
- * ones are deleted. One that fails again stays, and with it the later ones of its device. So do those of a device of which
- * something newer has been handled meanwhile (D283).
+ * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled ones are deleted. One that
+ * fails again stays with the later ones of its device; so do those of a device of which something newer was handled meanwhile (D283).
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<ReplaySummary> {
   const { dispatch, dependenciesOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
@@ -117,7 +112,6 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     }
   }
 
-  // Each device's in hub order, which is that of their ids.
   const devices = new Map<string, string[]>();
   for (const id of ids) {
     const own = devices.get(folderOfId(id));
@@ -128,10 +122,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   return counts;
 }
 
-/**
- * The store, with a record of the dead letters that are parked during the replay. One that cannot be written is not waited for:
- * it is there as it was.
- */
+/** The store, with a record of what is parked during the replay. What cannot be written is not waited for: it is there as it was. */
 export function rememberingFailures(deadLetters: DeadLetters) {
   const failures = new WeakMap<HubEvent, DeadLetter>();
   return {

@@ -1,10 +1,8 @@
 import { type Access, accessOf } from '../access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
 import { createBackends } from '../backends/backends.ts';
-import { readingBytes } from '../backends/transport.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { createDependencies } from '../dispatch/recognition.ts';
-import { createLine } from '../engine/rooms.ts';
 import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';
@@ -23,19 +21,16 @@ import { openDeadLetters } from '../stores/open.ts';
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
+/** Access and store are those of the settings when omitted. */
 export interface HandlingOptions {
-  /** What the settings say, when omitted. */
   readonly access?: Access;
-  /** Those that the settings name, when omitted. */
   readonly deadLetters?: DeadLetters;
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly meter?: Meter;
-  /** The records of calls to stores. */
   readonly stores?: StoreRecords;
   /** Closed with the rest. */
   readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: () => void;
@@ -53,7 +48,6 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   cureHubSdks();
   const backends = createBackends(settings.backends, withFields(log, { part: 'backends' }), {
     ...{ secrets: () => secretsOf(settings), amounts, meter, access },
-    room: createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes }),
   });
   const troubles = createTroubles(log, amounts);
   const endpoint = access.service();

@@ -1,25 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
-import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/network.ts';
+import { preparePlatform } from '../access/network.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
 import type { Traces } from '../observing/observation.ts';
 import { openTraces } from '../observing/traces.ts';
-import {
-  ConfigurationError,
-  configDirectory,
-  fileEffect,
-  type MethodsSettings,
-  type Settings,
-  strayVariables,
-} from '../settings/config.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { ConfigurationError, configDirectory, fileEffect, strayVariables } from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
 interface Running {
-  /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;
   /** Resolves when a new process is to take its place: it is stopped, and ends with `restartCode`. */
   readonly restart?: Promise<void>;
@@ -29,13 +21,10 @@ interface Running {
 const restartCode = 75;
 
 interface Program<S> {
-  /** For messages: `The service`. */
   readonly name: string;
-  /** What `--help` prints. */
   readonly usage: string;
   /** `service.name` in traces. */
   readonly telemetryName: string;
-  /** @throws ConfigurationError */
   readonly readSettings: (env: NodeJS.ProcessEnv, directory: string) => S;
   /** Why it cannot run here with these settings. */
   readonly problems?: (settings: S) => readonly string[];
@@ -93,9 +82,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings, problems }: Program<S>): S {
   try {
     const settings = readSettings(process.env, configDirectory);
-    const found = [...missingOfPlatform(settings.identity, process.env), ...(problems?.(settings) ?? [])];
-    if (found.length > 0) throw new ConfigurationError(found);
-    useNetwork(settings);
+    preparePlatform(settings, process.env, problems?.(settings));
     return settings;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -112,7 +99,6 @@ function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   process.exit(1);
 }
 
-/** Ends a program that was given arguments: it takes none. */
 function takeNoArguments({ name, usage }: Pick<Program<never>, 'name' | 'usage'>): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;

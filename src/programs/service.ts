@@ -21,10 +21,7 @@ import { secretsOf } from '../settings/secrets.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
 
-/**
- * The only wiring: settings → backends, sender, dispatch, consumer, health.
- * @throws Error when the checkpoints cannot be read or the health port is not available
- */
+/** The only wiring of the service. @throws Error when the checkpoints cannot be read or the health port is not available */
 export async function startService(
   settings: Settings,
   log: Log,
@@ -43,16 +40,10 @@ export async function startService(
   const beforeEffect = () => processPause.look();
   const handling = createHandling(settings, log, { amounts, meter, stores, traces, taps, beforeEffect, access });
   const { replies, backends } = handling;
-  const adaptiveLimit = createAdaptiveLimit({
-    least: leastMessages,
-    most: delivery.maxMessages,
-    inLine: backends.waiting,
-  });
-  const overall = createBudget(
-    { ...delivery, sleepingBytes: settings.replies.fullQueueBytes },
-    undefined,
-    adaptiveLimit,
-  );
+  const limits = { ...delivery, sleepingBytes: settings.replies.fullQueueBytes };
+  const { maxMessages: most } = limits;
+  const adaptiveLimit = createAdaptiveLimit({ least: leastMessages, most, inLine: backends.waiting });
+  const overall = createBudget(limits, undefined, adaptiveLimit);
   const backlog = createBacklog(backlogLimits);
   let failedOver = () => {};
   const restart = new Promise<void>((resolve) => {
@@ -89,7 +80,6 @@ export async function startService(
   return {
     /** Resolves when the hub has failed over: the process is to stop, and to be started again (D402). */
     restart,
-    /** Stops intake, finishes what it can, checkpoints, closes. */
     async stop() {
       await consumer.stop();
       processPause.stop();

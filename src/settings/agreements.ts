@@ -1,18 +1,16 @@
 import { isIP } from 'node:net';
 import { createProxyOf, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
-import { accountOf, isNowhere, partOf, proxiesIn } from './derived.ts';
-import { hasAccountKey, isLoopback } from './formats.ts';
+import { accountOf, isNowhere, proxiesIn } from './derived.ts';
+import { hasAccountKey, isLoopback, partOf } from './formats.ts';
 import { type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const settingDisagreements = (settings: Settings): string[] =>
   [identity, events, service, transport, token, store, admin].flatMap((check) => check(settings));
 
-/** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
   [identity, service, token, ports, certificate, files, admin].flatMap((check) => check(settings));
 
-/** The sentences that apply. */
 const those = (faults: Readonly<Record<string, boolean>>): string[] =>
   Object.entries(faults).flatMap(([sentence, applies]) => (applies ? [sentence] : []));
 
