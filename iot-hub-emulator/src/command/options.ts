@@ -3,10 +3,12 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
+import { type Enrichment, isEnrichment, valuesOfEnrichments } from '../enrichments/enrichments.ts';
 import type { HubOptions } from '../hub.ts';
 import { isAddress, isHostName } from '../network/reach.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
 import { isWay, type Way, ways } from '../otherwise/ways.ts';
+import { type FileStorage, openContainer } from '../uploads/storageAccount.ts';
 import { readAuthority } from './authorityFile.ts';
 import { called } from './called.ts';
 import { UsageError } from './usageError.ts';
@@ -88,6 +90,12 @@ Usage: ${called} COMMAND [options]
   --route-to E       what devices send goes to the event hub E, which only
                      identities of the authority may read, and not to the
                      built-in endpoint; --route-partitions N, default 4
+  --uploads C        devices upload files to the container C, which is there, of
+                     the storage account in AZURE_STORAGE_CONNECTION_STRING, with
+                     an authority in NODE_EXTRA_CA_CERTS if it has its own
+  --enrichment 'K=V' a property of each message that devices send: V is a text,
+                     $iothubname, $twin.tags.…, $twin.properties.desired.… or
+                     $twin.properties.reported.…; may be given again
   --otherwise FACT   the contrary of a fact of docs/facts.md, for programs that
                      must bear it, too; may be given again
   --strict           refuse property characters that IoT Hub does not document
@@ -124,7 +132,12 @@ export interface CommandLine {
 }
 
 /** Read the command line. Relative paths count from `from`. Throws `UsageError`, or what `parseArgs` throws. */
-export function readArguments(args: readonly string[], from: string, defaultDirectory: string): CommandLine {
+export function readArguments(
+  args: readonly string[],
+  from: string,
+  defaultDirectory: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): CommandLine {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
@@ -152,6 +165,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       authority: text,
       'route-to': text,
       'route-partitions': text,
+      uploads: text,
+      enrichment: { ...text, multiple: true },
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
       source: { ...text, multiple: true },
@@ -223,6 +238,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       ...(routeTo !== undefined && {
         routeTo: { name: routeTo, ...(routePartitions !== undefined && { partitions: routePartitions }) },
       }),
+      ...(values.uploads !== undefined && { fileStorage: storageOf(values.uploads, environment[storageVariable]) }),
+      enrichments: enrichmentsOf(values.enrichment ?? []),
       ...(name !== undefined && { name, hostNames: names }),
       ...(values.host !== undefined && { host: values.host }),
       ...(values['admin-host'] !== undefined && { adminHost: values['admin-host'] }),
@@ -241,6 +258,29 @@ function readToken(file: string): string {
     throw new UsageError(`--admin-token ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
+
+const storageVariable = 'AZURE_STORAGE_CONNECTION_STRING';
+
+function storageOf(container: string, connectionString = ''): FileStorage {
+  try {
+    openContainer({ connectionString, container });
+    return { connectionString, container };
+  } catch (error) {
+    throw new UsageError(`--uploads ${container} with ${storageVariable}: ${(error as Error).message}`);
+  }
+}
+
+const enrichmentsOf = (given: readonly string[]): readonly Enrichment[] =>
+  given.map((pair) => {
+    const at = pair.indexOf('=');
+    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (at < 1 || value === '' || /^\.(tags|properties)\./.test(value))
+      throw new UsageError(
+        `--enrichment takes KEY=VALUE, not ${JSON.stringify(pair)}. Quote it: a shell replaces $twin.`,
+      );
+    if (!isEnrichment(value)) throw new UsageError(`--enrichment ${key}: ${valuesOfEnrichments}, not ${value}.`);
+    return { key, value };
+  });
 
 function sourceOf(given: string): NotificationSource {
   const source = notificationSources.find((name) => name === given);

@@ -56,6 +56,40 @@ describe('the options of a hub', () => {
   ])('are refused when they are invalid: %s %s', (...args) => expect(() => read(...args)).toThrow(UsageError));
 });
 
+describe('the storage of uploads, and enrichments', () => {
+  const storage = 'AccountName=a;AccountKey=a2V5;BlobEndpoint=https://127.0.0.1:10000/a';
+  const readWith = (connectionString: string | undefined, ...args: string[]) =>
+    readArguments(args, '/', '/', { AZURE_STORAGE_CONNECTION_STRING: connectionString });
+
+  test('are taken from the environment, and from words', () =>
+    expect(
+      readWith(storage, '--uploads', 'files', '--enrichment', 'hall=$twin.tags.hall', '--enrichment', 'a=b=c').hub,
+    ).toMatchObject({
+      fileStorage: { connectionString: storage, container: 'files' },
+      enrichments: [
+        { key: 'hall', value: '$twin.tags.hall' },
+        { key: 'a', value: 'b=c' },
+      ],
+    }));
+  test.each([
+    ['no account', undefined, '--uploads files', /AZURE_STORAGE_CONNECTION_STRING: .*AccountName=/],
+    [
+      'an account without an address',
+      'AccountName=a;AccountKey=SECRET;BlobEndpoint=a:1',
+      '--uploads files',
+      /BlobEndpoint/,
+    ],
+    ['a container of another form', storage, '--uploads My_Files', /--uploads My_Files .*lower-case/],
+    ['an enrichment without a value', storage, '--enrichment hall=', /KEY=VALUE, not "hall=".*Quote/],
+    ['an enrichment that a shell took apart', storage, '--enrichment hall=.tags.hall', /Quote it/],
+    ['an enrichment from another place', storage, '--enrichment hall=$twin.etag', /--enrichment hall: .*\$iothubname/],
+  ])('are refused with %s', (_, connectionString, words, why) => {
+    expect(() => readWith(connectionString, ...words.split(' '))).toThrow(UsageError);
+    expect(() => readWith(connectionString, ...words.split(' '))).toThrow(why);
+    expect(() => readWith(connectionString, ...words.split(' '))).not.toThrow(/SECRET/);
+  });
+});
+
 describe('an authority and a route', () => {
   const file = (content: object) => {
     const path = join(directory, 'authority.json');
