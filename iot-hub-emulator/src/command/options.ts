@@ -26,6 +26,7 @@ Usage: ${called} COMMAND [options]
   devices add D authority
                           one whose certificate a registered CA certificate
                           stands behind
+  devices show D          one, with its key and connection string
   devices remove D
   devices twin D          its tags, desired and reported properties
   devices queue D         the messages that wait for it
@@ -53,6 +54,11 @@ Usage: ${called} COMMAND [options]
   journal [name=value …]  what was received and sent; since, deviceId,
                           correlationId, kind
   partitions              how far the partitions reach
+
+Usage: ${called} device D… --script FILE [options]
+  Devices of a hub that runs, until Ctrl-C: they send telemetry and answer
+  methods as FILE says (README), connect again by themselves, and are added if
+  the hub does not know them.
 
   Running a hub:
   --partitions N     default 4
@@ -124,6 +130,8 @@ export interface CommandLine {
   words: readonly string[];
   adminUrl: string | undefined;
   adminToken: string | undefined;
+  /** File of what devices send and answer. */
+  script: string | undefined;
   /** End when standard input does. */
   endsWithStdin: boolean;
   /** The ports that were asked for, by option. */
@@ -163,6 +171,7 @@ export function readArguments(
       admin: text,
       'admin-token': text,
       authority: text,
+      script: text,
       'route-to': text,
       'route-partitions': text,
       uploads: text,
@@ -195,6 +204,8 @@ export function readArguments(
   const routeTo = values['route-to'];
   if (routeTo === undefined && routePartitions !== undefined)
     throw new UsageError('--route-partitions needs --route-to.');
+  if (values.script !== undefined && positionals[0] !== 'device')
+    throw new UsageError(`--script is for devices: ${called} device pump-1 --script FILE`);
   const names = values.name?.split(',') ?? [];
   if (!names.every(isHostName))
     throw new UsageError('--name takes names of hosts or IP addresses, a comma between two.');
@@ -210,6 +221,7 @@ export function readArguments(
     words: positionals,
     adminUrl: values.admin,
     adminToken,
+    script: values.script === undefined ? undefined : resolve(from, values.script),
     endsWithStdin: values['end-with-stdin'],
     given: Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
