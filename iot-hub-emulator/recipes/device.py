@@ -1,5 +1,5 @@
 # A device in Python with Eclipse Paho: connects, sends, receives, answers methods, reads and reports its twin.
-# Needs: apt-get install python3-paho-mqtt, or pip install 'paho-mqtt<2'
+# Needs: apt-get install python3-paho-mqtt, or pip install paho-mqtt
 # Run: python3 device.py
 import base64
 import hashlib
@@ -48,7 +48,7 @@ def received(client, _userdata, message):
         client.publish(f"$iothub/methods/res/200/?$rid={request}", '{"done": true}')
 
 
-client = mqtt.Client(device, clean_session=False)
+client = mqtt.Client(client_id=device, clean_session=False)
 client.on_connect, client.on_subscribe, client.on_message = connected, subscribed, received
 client.on_disconnect = log_in  # it connects again by itself, with a new token
 client.tls_set_context(ssl.create_default_context())  # trusts SSL_CERT_FILE
