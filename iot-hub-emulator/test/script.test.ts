@@ -64,7 +64,8 @@ test('methods are answered as the script says, others with 501, and what is prin
   expect(said().join()).not.toContain('\u009b');
 });
 
-test('a device whose connection breaks connects again, goes on where it was, and is called again', async () => {
+test('a device whose message is not taken, or whose connection breaks, goes on where it was, and is called again', async () => {
+  hub.faults.add({ kind: 'settle', answer: 'release', link: 'd2c', times: 1 });
   const messages = Array.from({ length: 500 }, (_, i) => ({ body: String(i) }));
   started(['tough'], { telemetry: { everyMs: 10, messages }, methods: { ping: {} } });
   for (const fault of [

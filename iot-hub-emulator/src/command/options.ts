@@ -97,8 +97,8 @@ Usage: ${called} device D… --script FILE [options]
                      identities of the authority may read, and not to the
                      built-in endpoint; --route-partitions N, default 4
   --uploads C        devices upload files to the container C, which is there, of
-                     the storage account in AZURE_STORAGE_CONNECTION_STRING, with
-                     an authority in NODE_EXTRA_CA_CERTS if it has its own
+                     the account in AZURE_STORAGE_CONNECTION_STRING; an
+                     authority of its own goes into NODE_EXTRA_CA_CERTS
   --enrichment 'K=V' a property of each message that devices send: V is a text,
                      $iothubname, $twin.tags.…, $twin.properties.desired.… or
                      $twin.properties.reported.…; may be given again

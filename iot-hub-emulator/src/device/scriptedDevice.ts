@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import rhea, { type Connection, type EventContext, type Sender } from 'rhea';
 import { signSas } from '../identity/sas.ts';
@@ -21,6 +22,8 @@ export type Say = (deviceId: string, what: string) => void;
 
 const tokenSeconds = 3600;
 const [firstPauseMs, longestPauseMs] = [500, 10_000];
+/** For the hub to take a connection, and to end one. */
+const [openMs, closeMs] = [30_000, 1_000];
 
 /**
  * A device that plays a script over AMQP, and connects again whenever its connection ends. Resolves when it has sent everything
@@ -63,14 +66,20 @@ async function connectOnce(
 
   const ended = new Promise<string | undefined>((resolve) => {
     const end = (why?: string) => {
+      if (over.signal.aborted) return;
       over.abort();
+      clearTimeout(silence);
       resolve(why);
       connection.close();
+      const { socket } = connection as unknown as { readonly socket?: Socket };
+      setTimeout(() => socket?.destroy(), closeMs).unref();
     };
+    const silence = setTimeout(() => end('the hub does not answer'), openMs);
     for (const event of ['connection_close', 'sender_close', 'receiver_close', 'disconnected', 'error'] as const)
       connection.on(event as 'disconnected', (context: EventContext) => end(reasonOf(context)));
     signal.addEventListener('abort', () => end(), { signal: over.signal });
     connection.on('connection_open', () => {
+      clearTimeout(silence);
       progress.pauseMs = firstPauseMs;
       say(deviceId, 'is connected');
       if (methods) answerMethods(connection, deviceId, methods, say, over.signal);
@@ -86,9 +95,7 @@ async function connectOnce(
       );
     });
   });
-  const why = await ended;
-  if (connection.is_open()) await new Promise((resolve) => connection.once('disconnected', resolve));
-  return why;
+  return ended;
 }
 
 function reasonOf(context: EventContext & { readonly error?: Error }): string {
