@@ -72,7 +72,8 @@ async function connectOnce(
       resolve(why);
       connection.close();
       const { socket } = connection as unknown as { readonly socket?: Socket };
-      setTimeout(() => socket?.destroy(), closeMs).unref();
+      // rhea notices an error, not that the socket has closed: it would wait for the hub
+      setTimeout(() => socket?.destroy(new Error('left')), closeMs).unref();
     };
     const silence = setTimeout(() => end('the hub does not answer'), openMs);
     for (const event of ['connection_close', 'sender_close', 'receiver_close', 'disconnected', 'error'] as const)
