@@ -104,8 +104,11 @@ async function inSandbox({ device: deviceId, restart }: Options, directory: stri
 const byCommand = (command: string): Act => ({
   how: `by the command ${command}`,
   async do(signal) {
-    const child = spawn(command, [], { shell: true, stdio: ['ignore', 'ignore', 'inherit'], signal });
-    const [code] = await once(child, 'exit');
+    const child = spawn(command, [], { shell: true, detached: true, stdio: ['ignore', 'ignore', 'inherit'] });
+    // with all that the shell has started
+    const end = () => process.kill(-Number(child.pid), 'SIGTERM');
+    signal.addEventListener('abort', end);
+    const [code] = await once(child, 'exit').finally(() => signal.removeEventListener('abort', end));
     if (code !== 0) throw new Error(`${command} ended with ${code}`);
   },
 });

@@ -26,7 +26,7 @@ const [firstPauseMs, longestPauseMs] = [500, 10_000];
 const [openMs, closeMs] = [30_000, 1_000];
 
 /**
- * A device that plays a script over AMQP, and connects again whenever its connection ends. Resolves when it has sent everything
+ * A device that plays a script over AMQP (H32), and connects again whenever its connection ends. Resolves when it has sent everything
  * and no method can be called, or when `signal` is aborted.
  */
 export async function playScript(at: DeviceAddress, script: Script, say: Say, signal: AbortSignal): Promise<void> {
