@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from './cloudToDevice/deviceQueues.ts';
 import { feedbackRules } from './cloudToDevice/feedback.ts';
 import type { HubRules } from './core/core.ts';
-import { isEnrichment } from './enrichments/enrichments.ts';
+import { isEnrichment, valuesOfEnrichments } from './enrichments/enrichments.ts';
 import { bounds } from './limits/bounds.ts';
 import { idleRules } from './limits/idle.ts';
 import { isAddress, isHostName } from './network/reach.ts';
@@ -55,7 +55,7 @@ const options = {
   authority: anything,
   routeTo: z.strictObject({ name: text, partitions: partitions.optional() }).optional(),
   enrichments: z
-    .array(z.strictObject({ key: text, value: text.refine(isEnrichment, 'is no value of an enrichment') }))
+    .array(z.strictObject({ key: text, value: text.refine(isEnrichment, valuesOfEnrichments) }))
     .max(10)
     .optional(),
   fileStorage: z

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -5,8 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { beforeAll, expect, test } from 'vitest';
+import iothub from 'azure-iothub';
+import { createAdminClient } from 'iot-hub-emulator/admin';
+import { leadToHub, trustHub } from 'iot-hub-emulator/clients';
+import { issueCertificate } from 'iot-hub-emulator/testing';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
+import type { HubState } from '../src/command/stateFile.ts';
 import { folderForAll } from './support/fixtures.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).
@@ -17,7 +23,7 @@ const { exports, version } = JSON.parse(readFileSync('iot-hub-emulator/package.j
 /** What the project has besides: as it is installed here, with dependencies of its own that the package cannot find. */
 const linked = [
   ...['@azure/event-hubs', 'azure-iot-device', 'azure-iot-device-amqp', 'azure-iot-device-mqtt', 'azure-iothub'],
-  ...['@types/node', '@types/ws'],
+  ...['@types/node', '@types/ws', 'vitest'],
 ];
 
 const directory = folderForAll('package');
@@ -49,7 +55,18 @@ const installed = (...path: string[]) => join(project, 'node_modules/iot-hub-emu
 
 test('the package has what it is used with, and pages that lead only to each other', () => {
   expect(readdirSync(installed()).toSorted()).toEqual([
-    ...['CHANGELOG.md', 'DECISIONS.md', 'LICENSE', 'README.md', 'bin', 'development', 'dist', 'docs', 'package.json'],
+    ...[
+      'CHANGELOG.md',
+      'DECISIONS.md',
+      'LICENSE',
+      'README.md',
+      'bin',
+      'development',
+      'dist',
+      'docs',
+      'package.json',
+      'recipes',
+    ],
   ]);
   const docs = readdirSync(installed('docs')).map((name) => `docs/${name}`);
   const pages = ['README.md', 'CHANGELOG.md', 'DECISIONS.md', ...docs];
@@ -120,12 +137,126 @@ test('npx runs a hub, which prints its connection strings and the file of its au
   expect(existsSync(join(project, '.iot-hub-emulator/hub.json'))).toBe(false);
 });
 
-test('the recipe for a shell runs a hub that ends with it', async () => {
-  const recipes = readFileSync(installed('docs/recipes.md'), 'utf8');
-  const [, script = ''] = /<!-- with-hub.sh -->\n```sh\n(.*?)```/s.exec(recipes) ?? [];
-  const { stdout } = await run('sh', ['-c', script], { cwd: project, env });
-  expect(stdout).toMatch(/^deviceId .*\npump-1 /m);
-  expect(existsSync(join(project, 'hub/hub.json'))).toBe(false);
+describe('a recipe', () => {
+  const recipes = () => readFileSync(installed('docs/recipes.md'), 'utf8');
+  const printed = (page: string, mark: string) =>
+    new RegExp(`<!-- ${mark} -->\\n\`\`\`\\w+\\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? '';
+  /** Debian's programs before others of the same name. */
+  const withDebian = { ...env, PATH: `/usr/bin:${env.PATH}` };
+  const python = (module: string) => `/usr/lib/python3/dist-packages/${module}`;
+  /** CI has what .ci/debian.txt names: not Go, which is large, and Proton, which not every Debian has. */
+  const isMissing = (file: string) => !existsSync(file) && !process.env['CI'];
+
+  test('for a shell runs a hub that ends with it', async () => {
+    const { stdout } = await run('sh', ['-c', printed(recipes(), 'with-hub.sh')], { cwd: project, env });
+    expect(stdout).toMatch(/^deviceId .*\npump-1 /m);
+    expect(existsSync(join(project, 'hub/hub.json'))).toBe(false);
+  });
+  test('for Vitest passes', async () => {
+    const page = readFileSync(installed('README.md'), 'utf8');
+    writeFileSync(join(project, 'pump.test.ts'), printed(page, 'recipe: test/recipe.test.ts'));
+    const { stdout } = await run('node', ['node_modules/vitest/vitest.mjs', 'run', 'pump.test.ts'], {
+      cwd: project,
+      env,
+    });
+    expect(stdout).toContain('1 passed');
+  });
+  test.skipIf(isMissing(python('_pytest')))('for pytest passes', async () => {
+    writeFileSync(join(project, 'test_pump.py'), printed(recipes(), 'test_pump.py'));
+    const { stdout } = await run('python3', ['-m', 'pytest', 'test_pump.py'], { cwd: project, env: withDebian });
+    expect(stdout).toContain('1 passed');
+  });
+
+  let hub: HubState;
+  let service: iothub.Client;
+  let admin: ReturnType<typeof createAdminClient>;
+  beforeAll(async () => {
+    const options = ['--json', '--end-with-stdin', '--directory', 'recipes'];
+    const child = spawn('npx', ['--no-install', 'iot-hub-emulator', ...options], {
+      ...{ cwd: project, env, stdio: ['pipe', 'pipe', 'inherit'] },
+    });
+    let text = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      text += line;
+      if (line === '}') break;
+    }
+    hub = JSON.parse(text);
+    admin = createAdminClient(hub.adminUrl);
+    const distrust = trustHub(hub);
+    service = await leadToHub(hub, iothub.Client.fromConnectionString(hub.serviceConnectionString));
+    return async () => {
+      distrust();
+      child.stdin.end();
+      await once(child, 'exit');
+    };
+  });
+
+  /** Starts a recipe with the command that stands in it; the answer is what it prints. */
+  function started(file: string, variables: Readonly<Record<string, string>>): () => string {
+    const [, command = ''] = /^(?:#|\/\/) Run: (.*)$/m.exec(readFileSync(installed('recipes', file), 'utf8')) ?? [];
+    const child = spawn('sh', ['-c', command], {
+      ...{ cwd: installed('recipes'), detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+      env: { ...withDebian, SSL_CERT_FILE: hub.caFile, NODE_EXTRA_CA_CERTS: hub.caFile, ...variables },
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text) => {
+        said += text;
+      });
+    onTestFinished(() => {
+      if (child.exitCode === null) process.kill(-Number(child.pid), 'SIGKILL');
+    });
+    return () => said;
+  }
+
+  /** By its certificate, too. */
+  async function newDevice(deviceId: string) {
+    const pump = await issueCertificate({ name: deviceId, role: 'client' });
+    const [DEVICE_CERTIFICATE, DEVICE_KEY] = [join(project, `${deviceId}.pem`), join(project, `${deviceId}.key`)];
+    writeFileSync(DEVICE_CERTIFICATE, pump.cert);
+    writeFileSync(DEVICE_KEY, pump.key);
+    const primaryThumbprint = new X509Certificate(pump.cert).fingerprint256.replaceAll(':', '');
+    const authentication = { type: 'selfSigned' as const, primaryThumbprint };
+    const { connectionString } = await admin.addDevice({
+      deviceId,
+      ...(deviceId === 'device.c' && { authentication }),
+    });
+    return { DEVICE_CONNECTION_STRING: connectionString, DEVICE_CERTIFICATE, DEVICE_KEY };
+  }
+
+  const paho = '/usr/share/gocode/src/github.com/eclipse/paho.mqtt.golang';
+  const devices: [file: string, isSkipped: boolean, variables?: Readonly<Record<string, string>>][] = [
+    ['device.mjs', false],
+    ['device.py', isMissing(python('paho'))],
+    ['device.c', isMissing('/usr/include/MQTTClient.h')],
+    ['device.sh', isMissing('/usr/bin/mosquitto_pub')],
+    ['device.go', !existsSync(paho), { GO111MODULE: 'off', GOPATH: '/usr/share/gocode' }],
+  ];
+  for (const [file, isSkipped, variables] of devices)
+    test.skipIf(isSkipped)(`${file} sends, receives, answers a method and reports its twin`, async () => {
+      const said = started(file, { ...(await newDevice(file)), ...variables });
+      await admin.sendMessage(file, { body: 'hello' });
+      await expect.poll(said).toContain('hello');
+      const sent = async () => (await admin.readJournal({ kind: 'd2c', deviceId: file })).entries;
+      await expect.poll(sent).toMatchObject([{ text: '21.5', properties: { hall: '8' } }]);
+      await expect.poll(() => admin.showTwin(file)).toMatchObject({ reported: { version: 1 } });
+      if (file === 'device.sh') return;
+      const { result } = await service.invokeDeviceMethod(file, { methodName: 'stop', connectTimeoutInSeconds: 60 });
+      expect(result).toEqual({ status: 200, payload: { done: true } });
+    });
+  test.skipIf(!existsSync(python('proton')))('reader.py reads what devices send', async () => {
+    started('device.mjs', await newDevice('read'));
+    const said = started('reader.py', { EVENTS_CONNECTION_STRING: hub.eventsConnectionString });
+    await expect.poll(said).toContain("read 21.5 {'hall': '8'}");
+  });
+  test('is in the table of all', () => {
+    const named = [...recipes().matchAll(/\]\(\.\.\/recipes\/([^)]+)\)/g)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual(
+      readdirSync(installed('recipes'))
+        .filter((name) => name !== 'device')
+        .toSorted(),
+    );
+  });
 });
 
 type Installed = { folder: string; manifest: { name: string; version: string } };

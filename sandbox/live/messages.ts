@@ -34,8 +34,14 @@ export interface LiveNames {
 
 const anyText = /^.+$/s;
 
-/** Every message, in an order in which they succeed: they need nothing that was there before. */
-export function liveMessages({ run, deviceId, firstId, secondId }: LiveNames): readonly LiveMessage[] {
+/**
+ * Every message, in an order in which they succeed: they need nothing that was there before.
+ * @param round ends the ids of messages that are sent another time
+ */
+export function liveMessages(
+  { run, deviceId, firstId, secondId }: LiveNames,
+  round = '',
+): readonly [LiveMessage, ...LiveMessage[]] {
   const at = (name: string) => `${run}-${name}`;
   const model = (objectId: string, version: number, properties: object, variables: object = {}): LiveReply['body'] => ({
     ...{ objectId, model: 'svc.device', type: `${run}@1.0.0`, version, variables: { ...variables } },
@@ -55,7 +61,7 @@ export function liveMessages({ run, deviceId, firstId, secondId }: LiveNames): r
     replies: (id: string) => readonly LiveReply[],
     properties: Readonly<Record<string, string>> = {},
   ): LiveMessage => {
-    const id = at(message);
+    const id = at(message) + round;
     const text = JSON.stringify(body, null, 2);
     return {
       message,
@@ -82,6 +88,7 @@ export function liveMessages({ run, deviceId, firstId, secondId }: LiveNames): r
         },
         variables: { pressure: { dataType: 'number', description: 'In bar' } },
         references: { feeds: { description: 'Another one' } },
+        methods: { identify: { description: 'Shows which one it is', input: { seconds: { dataType: 'integer' } } } },
       },
       ack('type.create', { ...ok, typeId: run, model: 'svc.device', version: '1.0.0' }),
     ),
@@ -149,6 +156,19 @@ export function liveMessages({ run, deviceId, firstId, secondId }: LiveNames): r
       ack('identity.delete', { ...noIdentity, detail: anyText }),
     ),
   ];
+}
+
+/** A message that fails while the principal manager does, and then becomes a dead letter. */
+export function failingMessage({ run }: LiveNames): LiveMessage {
+  const message = 'identity.update';
+  const id = `${run}-dead-letter`;
+  const body = { success: false, code: /^(internal_platform_error|timeout_exceeded)$/, details: anyText };
+  return {
+    ...{ message, title: 'It fails while the principal manager does, and is kept as a dead letter', id },
+    properties: envelope(message, id),
+    body: JSON.stringify({ identity: run, publicKey: 'MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=' }),
+    replies: [acknowledged(message, id, body, {})],
+  };
 }
 
 function acknowledged(message: string, id: string, body: LiveReply['body'], more: object): LiveReply {

@@ -5,13 +5,12 @@ export class UsageError extends Error {
 
 /**
  * What a command prints for an error: its message and, when the command line is wrong, how to see the options.
- * @param command as after `npm run`, with its first option if that selects what runs: `check -- --live`
+ * @param command as after `npm run`
  */
 export function explain(error: unknown, command: string): string {
   if (!(error instanceof Error)) return String(error);
   const isUsage = error.name === 'UsageError' || ('code' in error && /^ERR_PARSE_ARGS_/.test(String(error.code)));
-  const help = command.includes(' -- ') ? '--help' : '-- --help';
-  return isUsage ? `${error.message}\nAll options: npm run ${command} ${help}` : error.message;
+  return isUsage ? `${error.message}\nAll options: npm run ${command} -- --help` : error.message;
 }
 
 /** Splits the value of an option of the form `NAME=VALUE`. */

@@ -27,7 +27,7 @@ and leaves nothing behind. With methods: all that the front door needs.
   --init   for an init container: only settings and credentials fail, an
            outage warns
 
-With the sources, npm run check -- --live sends messages as a device.
+With the sources, npm run acceptance sends messages as a device.
 
 Each line begins with ✓ (well), ! (look at it) or ✗ (it will not work). Exit
 code: 0 when all is well, 1 after a ✗, 2 when there is only !; with --init, 0

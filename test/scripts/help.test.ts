@@ -13,7 +13,14 @@ const commands = [
       'sandbox/invoke/main.ts',
       'iot-hub-emulator/src/command/main.ts',
     ],
-    ...['test/chaos/main.ts', 'test/costSearch/main.ts', 'test/scale/main.ts', 'scripts/record.ts', 'scripts/prove.ts'],
+    ...[
+      'test/chaos/main.ts',
+      'test/costSearch/main.ts',
+      'test/scale/main.ts',
+      'scripts/record.ts',
+      'scripts/prove.ts',
+      'scripts/acceptance.ts',
+    ],
   ].map((file) => ['scripts/run.js', file]),
 ];
 

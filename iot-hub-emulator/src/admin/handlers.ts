@@ -67,6 +67,11 @@ export function createHandlers(
     const pending = devicebound.pending(deviceId).length;
     return { deviceId, generationId, createdAt, connected: hub.isConnected(deviceId), pending };
   };
+  const showWhole = (device: Device) => ({
+    ...show(device),
+    ...(device.authentication.type === 'sas' && { primaryKey: device.primaryKey }),
+    connectionString: hub.addresses.deviceConnectionString(device.deviceId),
+  });
 
   return {
     describe: () => ok(hub.describe()),
@@ -78,10 +83,12 @@ export function createHandlers(
           'The body is {"deviceId": text, "primaryKey": base64 text or none, "authentication": {"type": "sas", "selfSigned" or "certificateAuthority", …} or none}.',
         );
       const { deviceId, ...settings } = parsed.data;
-      const device = registry.create(deviceId, settings);
-      const connectionString = hub.addresses.deviceConnectionString(deviceId);
-      const key = device.authentication.type === 'sas' ? { primaryKey: device.primaryKey } : {};
-      return { status: 201, body: { ...show(device), ...key, connectionString } };
+      return { status: 201, body: showWhole(registry.create(deviceId, settings)) };
+    },
+    showDevice({ id }) {
+      const device = registry.get(id);
+      if (!device) throw new Refusal('amqp:not-found', 'There is no device of this id.');
+      return ok(showWhole(device));
     },
     removeDevice({ id }) {
       if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');

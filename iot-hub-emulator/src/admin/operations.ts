@@ -39,6 +39,13 @@ export const operations = {
     answers: { 201: { what: 'Added.', schema: schemas.addedDevice } },
     refusals: [400, 409],
   },
+  showDevice: {
+    method: 'GET',
+    path: '/devices/{id}',
+    summary: 'A device, with its key and connection string',
+    answers: { 200: { what: 'As it is now.', schema: schemas.addedDevice } },
+    refusals: [404],
+  },
   removeDevice: {
     method: 'DELETE',
     path: '/devices/{id}',

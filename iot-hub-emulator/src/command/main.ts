@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ask, HubRefused } from '../admin/ask.ts';
+import { type AdminPort, ask, HubRefused } from '../admin/ask.ts';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
 import { called } from './called.ts';
@@ -28,7 +28,10 @@ async function main(): Promise<number> {
     const asked = readArguments(process.argv.slice(2), from, ownDirectory);
     given = asked.given;
     if (asked.help) console.log(help);
-    else if (asked.words.length > 0) await command(asked, from);
+    else if (asked.words[0] === 'device') {
+      const { play } = await import('./play.ts');
+      await play(asked, () => runningHub(asked), interrupted());
+    } else if (asked.words.length > 0) await command(asked, from);
     else await run(asked);
     return 0;
   } catch (error) {
@@ -37,13 +40,18 @@ async function main(): Promise<number> {
   }
 }
 
-async function command({ words, adminUrl, adminToken, directory, json }: CommandLine, from: string): Promise<void> {
-  const request = requestFor(words, from);
+async function command(asked: CommandLine, from: string): Promise<void> {
+  const request = requestFor(asked.words, from);
+  const answer = await ask(await runningHub(asked), request);
+  console.log(asked.json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
+}
+
+/** The hub that was asked for. Rejects with `UsageError` when none answers. */
+async function runningHub({ adminUrl, adminToken, directory }: CommandLine): Promise<AdminPort> {
   const found = adminUrl === undefined ? findAdmin(directory, sandboxDirectory) : { url: adminUrl.replace(/\/$/, '') };
   if (found === undefined || !(await answers(found.url)))
     throw new UsageError(`No hub runs there. Start one with: ${called}, or name its admin port: --admin URL`);
-  const answer = await ask({ ...found, ...(adminToken !== undefined && { token: adminToken }) }, request);
-  console.log(json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
+  return { ...found, ...(adminToken !== undefined && { token: adminToken }) };
 }
 
 async function run({ directory, hub: options, json, endsWithStdin }: CommandLine): Promise<void> {

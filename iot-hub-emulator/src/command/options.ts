@@ -3,10 +3,12 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
 import { tierRules } from '../core/tierRules.ts';
+import { type Enrichment, isEnrichment, valuesOfEnrichments } from '../enrichments/enrichments.ts';
 import type { HubOptions } from '../hub.ts';
 import { isAddress, isHostName } from '../network/reach.ts';
 import { type NotificationSource, notificationSources } from '../notifications/hubNotification.ts';
 import { isWay, type Way, ways } from '../otherwise/ways.ts';
+import { type FileStorage, openContainer } from '../uploads/storageAccount.ts';
 import { readAuthority } from './authorityFile.ts';
 import { called } from './called.ts';
 import { UsageError } from './usageError.ts';
@@ -24,6 +26,7 @@ Usage: ${called} COMMAND [options]
   devices add D authority
                           one whose certificate a registered CA certificate
                           stands behind
+  devices show D          one, with its key and connection string
   devices remove D
   devices twin D          its tags, desired and reported properties
   devices queue D         the messages that wait for it
@@ -51,6 +54,11 @@ Usage: ${called} COMMAND [options]
   journal [name=value …]  what was received and sent; since, deviceId,
                           correlationId, kind
   partitions              how far the partitions reach
+
+Usage: ${called} device D… --script FILE [options]
+  Devices of a hub that runs, until Ctrl-C: they send telemetry and answer
+  methods as FILE says (README), connect again by themselves, and are added if
+  the hub does not know them.
 
   Running a hub:
   --partitions N     default 4
@@ -88,6 +96,12 @@ Usage: ${called} COMMAND [options]
   --route-to E       what devices send goes to the event hub E, which only
                      identities of the authority may read, and not to the
                      built-in endpoint; --route-partitions N, default 4
+  --uploads C        devices upload files to the container C, which is there, of
+                     the account in AZURE_STORAGE_CONNECTION_STRING; an
+                     authority of its own goes into NODE_EXTRA_CA_CERTS
+  --enrichment 'K=V' a property of each message that devices send: V is a text,
+                     $iothubname, $twin.tags.…, $twin.properties.desired.… or
+                     $twin.properties.reported.…; may be given again
   --otherwise FACT   the contrary of a fact of docs/facts.md, for programs that
                      must bear it, too; may be given again
   --strict           refuse property characters that IoT Hub does not document
@@ -116,6 +130,8 @@ export interface CommandLine {
   words: readonly string[];
   adminUrl: string | undefined;
   adminToken: string | undefined;
+  /** File of what devices send and answer. */
+  script: string | undefined;
   /** End when standard input does. */
   endsWithStdin: boolean;
   /** The ports that were asked for, by option. */
@@ -124,7 +140,12 @@ export interface CommandLine {
 }
 
 /** Read the command line. Relative paths count from `from`. Throws `UsageError`, or what `parseArgs` throws. */
-export function readArguments(args: readonly string[], from: string, defaultDirectory: string): CommandLine {
+export function readArguments(
+  args: readonly string[],
+  from: string,
+  defaultDirectory: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): CommandLine {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
@@ -150,8 +171,11 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       admin: text,
       'admin-token': text,
       authority: text,
+      script: text,
       'route-to': text,
       'route-partitions': text,
+      uploads: text,
+      enrichment: { ...text, multiple: true },
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
       source: { ...text, multiple: true },
@@ -180,6 +204,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const routeTo = values['route-to'];
   if (routeTo === undefined && routePartitions !== undefined)
     throw new UsageError('--route-partitions needs --route-to.');
+  if (values.script !== undefined && positionals[0] !== 'device')
+    throw new UsageError(`--script is for devices: ${called} device pump-1 --script FILE`);
   const names = values.name?.split(',') ?? [];
   if (!names.every(isHostName))
     throw new UsageError('--name takes names of hosts or IP addresses, a comma between two.');
@@ -195,6 +221,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     words: positionals,
     adminUrl: values.admin,
     adminToken,
+    script: values.script === undefined ? undefined : resolve(from, values.script),
     endsWithStdin: values['end-with-stdin'],
     given: Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
@@ -223,6 +250,8 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       ...(routeTo !== undefined && {
         routeTo: { name: routeTo, ...(routePartitions !== undefined && { partitions: routePartitions }) },
       }),
+      ...(values.uploads !== undefined && { fileStorage: storageOf(values.uploads, environment[storageVariable]) }),
+      enrichments: enrichmentsOf(values.enrichment ?? []),
       ...(name !== undefined && { name, hostNames: names }),
       ...(values.host !== undefined && { host: values.host }),
       ...(values['admin-host'] !== undefined && { adminHost: values['admin-host'] }),
@@ -241,6 +270,29 @@ function readToken(file: string): string {
     throw new UsageError(`--admin-token ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
+
+const storageVariable = 'AZURE_STORAGE_CONNECTION_STRING';
+
+function storageOf(container: string, connectionString = ''): FileStorage {
+  try {
+    openContainer({ connectionString, container });
+    return { connectionString, container };
+  } catch (error) {
+    throw new UsageError(`--uploads ${container} with ${storageVariable}: ${(error as Error).message}`);
+  }
+}
+
+const enrichmentsOf = (given: readonly string[]): readonly Enrichment[] =>
+  given.map((pair) => {
+    const at = pair.indexOf('=');
+    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (at < 1 || value === '' || /^\.(tags|properties)\./.test(value))
+      throw new UsageError(
+        `--enrichment takes KEY=VALUE, not ${JSON.stringify(pair)}. Quote it: a shell replaces $twin.`,
+      );
+    if (!isEnrichment(value)) throw new UsageError(`--enrichment ${key}: ${valuesOfEnrichments}, not ${value}.`);
+    return { key, value };
+  });
 
 function sourceOf(given: string): NotificationSource {
   const source = notificationSources.find((name) => name === given);

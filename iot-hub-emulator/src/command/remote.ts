@@ -23,6 +23,8 @@ export function requestFor(words: readonly string[], from = process.cwd()): Admi
         path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}/messages`,
         body: { body: needed(rest[1], 'a text'), ...pairs(rest.slice(2)) },
       };
+    case 'devices show':
+      return { method: 'GET', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
     case 'devices remove':
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
     case 'devices twin':

@@ -21,6 +21,9 @@ const place = /^\$twin\.(?<section>tags|properties\.desired|properties\.reported
 export const isEnrichment = (value: string): boolean =>
   !value.startsWith('$') || value === '$iothubname' || place.test(value);
 
+export const valuesOfEnrichments =
+  'the value is a text, $iothubname, $twin.tags.…, $twin.properties.desired.… or $twin.properties.reported.…';
+
 /** A property of the device with the same name goes. What is not in the twin is written as it was asked for. */
 export function createEnrich(enrichments: readonly Enrichment[], hubName: string, twins: Twins): Enrich | undefined {
   if (enrichments.length === 0) return undefined;

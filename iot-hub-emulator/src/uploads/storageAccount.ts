@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { Refusal } from '../values/refusal.ts';
 
 /** Where devices upload files: a container of a storage account that has it already. */
 export interface FileStorage {
@@ -31,9 +32,12 @@ export interface BlobContainer {
 }
 
 const version = '2018-03-28'; // as IoT Hub's tokens have it
+const refusal = (sentence: string) => new Refusal('com.microsoft:argument-error', sentence);
 const answersWithinMs = 10_000;
 
-/** @throws Error when the connection string lacks something */
+const containerName = /^(?=.{3,63}$)[a-z\d]+(-[a-z\d]+)*$/;
+
+/** Refuses a connection string without what is needed, and a name that no container has. */
 export function openContainer({ connectionString, container, ca }: FileStorage): BlobContainer {
   const parts = new Map(
     connectionString.split(';').map((part): [string, string] => {
@@ -42,9 +46,17 @@ export function openContainer({ connectionString, container, ca }: FileStorage):
     }),
   );
   const [account, key] = [parts.get('AccountName'), parts.get('AccountKey')];
-  if (!account || !key) throw new Error('The connection string of the storage account has AccountName and AccountKey.');
+  if (!account || !key)
+    throw refusal(
+      'The connection string of the storage account has AccountName=… and AccountKey=…, and BlobEndpoint=… unless it is at Azure.',
+    );
   const suffix = parts.get('EndpointSuffix') ?? 'core.windows.net';
-  const endpoint = new URL(parts.get('BlobEndpoint') ?? `https://${account}.blob.${suffix}`);
+  const blobEndpoint = parts.get('BlobEndpoint') ?? `https://${account}.blob.${suffix}`;
+  if (!URL.canParse(blobEndpoint) || !/^https?:$/.test(new URL(blobEndpoint).protocol))
+    throw refusal('BlobEndpoint in the connection string of the storage account is an address: https://…');
+  if (!containerName.test(container))
+    throw refusal('A container has 3 to 63 lower-case letters, digits, and hyphens between them.');
+  const endpoint = new URL(blobEndpoint);
   const host = `${endpoint.host}${endpoint.pathname}`.replace(/\/$/, '');
   const addressOf = (blob: string) =>
     `${endpoint.protocol}//${host}/${container}/${blob.split('/').map(encodeURIComponent).join('/')}`;

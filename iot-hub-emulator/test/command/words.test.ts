@@ -49,11 +49,46 @@ describe('the options of a hub', () => {
     ['--retention', 'x'],
     ['--tier', 'S4'],
     ['--route-partitions', '2'],
+    ['--script', 'pump.json'],
     ['--admin-token', 'missing'],
     ['--name', 'hub,a b'],
     ['--host', 'hub'],
     ['--admin-host', 'fe80::1%eth0'],
   ])('are refused when they are invalid: %s %s', (...args) => expect(() => read(...args)).toThrow(UsageError));
+});
+
+describe('the storage of uploads, and enrichments', () => {
+  const storage = 'AccountName=a;AccountKey=a2V5;BlobEndpoint=https://127.0.0.1:10000/a';
+  const readWith = (connectionString: string | undefined, ...args: string[]) =>
+    readArguments(args, '/', '/', { AZURE_STORAGE_CONNECTION_STRING: connectionString });
+
+  test('are taken from the environment, and from words', () =>
+    expect(
+      readWith(storage, '--uploads', 'files', '--enrichment', 'hall=$twin.tags.hall', '--enrichment', 'a=b=c').hub,
+    ).toMatchObject({
+      fileStorage: { connectionString: storage, container: 'files' },
+      enrichments: [
+        { key: 'hall', value: '$twin.tags.hall' },
+        { key: 'a', value: 'b=c' },
+      ],
+    }));
+  test.each([
+    ['no account', undefined, '--uploads files', /AZURE_STORAGE_CONNECTION_STRING: .*AccountName=/],
+    [
+      'an account without an address',
+      'AccountName=a;AccountKey=SECRET;BlobEndpoint=a:1',
+      '--uploads files',
+      /BlobEndpoint/,
+    ],
+    ['a container of another form', storage, '--uploads My_Files', /--uploads My_Files .*lower-case/],
+    ['an enrichment without a value', storage, '--enrichment hall=', /KEY=VALUE, not "hall=".*Quote/],
+    ['an enrichment that a shell took apart', storage, '--enrichment hall=.tags.hall', /Quote it/],
+    ['an enrichment from another place', storage, '--enrichment hall=$twin.etag', /--enrichment hall: .*\$iothubname/],
+  ])('are refused with %s', (_, connectionString, words, why) => {
+    expect(() => readWith(connectionString, ...words.split(' '))).toThrow(UsageError);
+    expect(() => readWith(connectionString, ...words.split(' '))).toThrow(why);
+    expect(() => readWith(connectionString, ...words.split(' '))).not.toThrow(/SECRET/);
+  });
 });
 
 describe('an authority and a route', () => {
@@ -100,6 +135,7 @@ describe('a command', () => {
     ['certificates', get('/certificates')],
     ['certificates code a/b', post('/certificates/a%2Fb/generateVerificationCode')],
     ['certificates remove a/b', remove('/certificates/a%2Fb')],
+    ['devices show d/1', get('/devices/d%2F1')],
     ['devices remove d/1', remove('/devices/d%2F1')],
     ['policies renew service', post('/policies/service/keys', {})],
     ['policies renew a/b secondaryKey', post('/policies/a%2Fb/keys', { key: 'secondaryKey' })],
