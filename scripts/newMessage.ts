@@ -19,8 +19,8 @@ object model and acknowledges that.
 Nothing is overwritten. CONTRIBUTING.md says what comes next, under "Add a message".`;
 
 const next = `Next (CONTRIBUTING.md, "Add a message"):
-  1. Fill in card, table and story, and add what sandbox/live/messages.ts sends. A row fails, and says why, while
-     the operation is missing in docs/contracts or its route in sandbox/backends.
+  1. Fill in card, table and story. A row fails, and says why, while the operation is missing in docs/contracts
+     or its route in sandbox/backends.
   2. npm run docs
   3. Decide what it has marked with ${undecided} in docs/devices.md.
   4. npm run record -- transcripts`;

@@ -1,7 +1,8 @@
 import { differences, type Pattern } from '../demonstration/pattern.ts';
 import type { Device, Reply } from '../device/device.ts';
+import type { LiveReply } from '../stories/live.ts';
 import { unpack } from '../terminal/showMessage.ts';
-import type { LiveMessage, LiveReply } from './messages.ts';
+import type { LiveMessage } from './messages.ts';
 
 /** Sends a message; returns what is wrong with the replies, in sentences. Replies to others are passed over. */
 export async function exchange(

@@ -1,3 +1,4 @@
+import { acknowledged, notified, sent, stored } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, booster, boosterId, notification, ok, relatedModels, settings } from './wire.ts';
 
@@ -115,4 +116,12 @@ export const deviceCreated: Story = {
       body: { ...own, parent: { objectId, reference: 'contains' } },
     },
   ],
+  live: ({ second }) => ({
+    title: 'A second one, with an event: its object model comes back',
+    body: sent(second),
+    replies: [
+      notified('its model', 'ObjectModelCreated', stored(second, 1)),
+      acknowledged({ ...ok, relatedModels: [] }, { objectId: second.objectId, model: 'svc.device' }),
+    ],
+  }),
 };

@@ -1,3 +1,4 @@
+import { acknowledged, notified, stored } from './live.ts';
 import type { Story, StoryExchange } from './story.ts';
 import { acknowledgement, booster, boosterId, notification, ok, settings } from './wire.ts';
 
@@ -150,4 +151,13 @@ export const deviceSyncModel: Story = {
       body: { related: [`../../${objectId}/models/svc.configuration`] },
     },
   ],
+  live: ({ first, rebuilt, rebuilt: { objectId, model } }) => ({
+    title: 'The second one and what it refers to are fetched',
+    body: { objectId, model, references: ['feeds'], recursive: true },
+    replies: [
+      notified('the second', 'ObjectModelUpdated', stored(rebuilt, 3, { pressure: 8.25 })),
+      notified('the first', 'ObjectModelUpdated', stored(first, 1)),
+      acknowledged(ok, { objectId, model }),
+    ],
+  }),
 };

@@ -1,3 +1,4 @@
+import { acknowledged } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
@@ -63,4 +64,10 @@ export const deviceUpdated: Story = {
     ...addresses.map((address) => ({ ...address, body: { ...gateway, version: 1, model: undefined } })),
     { what: 'its object id in the body', properties: { objectId: ownId }, body: { ...own, objectId, version: 1 } },
   ],
+  live: ({ rebuilt: { objectId, model, type, properties } }) => ({
+    title: 'They are replaced with an event',
+    properties: { objectId },
+    body: { model, type, properties, variables: { pressure: 8.25 }, version: 2 },
+    replies: [acknowledged({ ...ok, version: 2 }, { objectId, model })],
+  }),
 };

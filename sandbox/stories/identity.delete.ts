@@ -1,3 +1,4 @@
+import { acknowledged, anyText } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement } from './wire.ts';
 
@@ -82,4 +83,9 @@ export const identityDelete: Story = {
     },
   ],
   attempts: ({ identities }) => identities,
+  live: ({ run }) => ({
+    title: 'Nor is it deleted',
+    body: { identity: run },
+    replies: [acknowledged({ success: false, code: 'http_response_error', detail: anyText })],
+  }),
 };

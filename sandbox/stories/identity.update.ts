@@ -1,7 +1,6 @@
+import { acknowledged, anyText, publicKey } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, ok } from './wire.ts';
-
-const publicKey = 'MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
 
 const message = 'identity.update';
 const id = 'new-key';
@@ -86,4 +85,9 @@ export const identityUpdate: Story = {
       isHarmless: true,
     },
   ],
+  live: ({ run }) => ({
+    title: 'An identity that does not exist is not updated: the refusal is the pass',
+    body: { identity: run, publicKey },
+    replies: [acknowledged({ success: false, code: 'http_response_error', details: anyText })],
+  }),
 };

@@ -1,3 +1,4 @@
+import { acknowledged, sent } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, notification, ok, relatedModels, sample, settings } from './wire.ts';
 
@@ -122,4 +123,9 @@ export const modelCreate: Story = {
       isHarmless: true,
     },
   ],
+  live: ({ first }) => ({
+    title: 'An object of that type is registered',
+    body: sent(first),
+    replies: [acknowledged({ ...ok, relatedModels: [], objectId: first.objectId })],
+  }),
 };

@@ -1,3 +1,4 @@
+import { acknowledged } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
@@ -123,4 +124,10 @@ export const modelUpdate: Story = {
       isHarmless: true,
     },
   ],
+  live: ({ moved: { objectId, type, properties } }) => ({
+    title: 'Its properties and variables are replaced',
+    properties: { objectId },
+    body: { type, properties, variables: { pressure: 6 }, version: 1 },
+    replies: [acknowledged({ ...ok, objectId, model: 'svc.device', version: 2 })],
+  }),
 };

@@ -1,3 +1,4 @@
+import { acknowledged } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
@@ -107,4 +108,10 @@ export const referenceCreate: Story = {
       { what: 'a reference to nowhere', properties: from, body: [reference('feeds', `${ownId}/../${objectId}`)] },
     ];
   },
+  live: ({ first: { objectId, model }, second }) => ({
+    title: 'A reference leads from the second to the first',
+    properties: { objectId: second.objectId },
+    body: [{ name: 'feeds', to: { objectId, model }, attributes: { isContained: false } }],
+    replies: [acknowledged(ok)],
+  }),
 };

@@ -1,4 +1,5 @@
 import type { FaultRequest } from '../backends/calls/faults.ts';
+import type { LiveExchange, LiveWorld } from './live.ts';
 
 /**
  * The examples of one message: what devices send, and the replies. The wire is spelled by hand here: with the service's own
@@ -20,6 +21,8 @@ export interface Story {
   readonly exchanges: readonly StoryExchange[];
   /** What another device tries, to reach data that is not its own. */
   attempts(target: Target): readonly Attempt[];
+  /** What `npm run acceptance` sends, after the messages before it. */
+  live(world: LiveWorld): LiveExchange;
 }
 
 interface StoryMessage {

@@ -1,3 +1,4 @@
+import { acknowledged } from './live.ts';
 import type { Story } from './story.ts';
 import { acknowledgement, ok } from './wire.ts';
 
@@ -104,4 +105,18 @@ export const typeCreate: Story = {
       body: { typeId, version: '9.0.0' },
     })),
   ],
+  live: ({ run }) => ({
+    title: 'A type of its own is defined',
+    body: {
+      ...{ typeId: run, version: '1.0.0', unique: ['serial'] },
+      properties: {
+        serial: { dataType: 'string', isMandatory: true, description: 'Unique' },
+        location: { dataType: 'string', description: 'Where it stands' },
+      },
+      variables: { pressure: { dataType: 'number', description: 'In bar' } },
+      references: { feeds: { description: 'Another one' } },
+      methods: { identify: { description: 'Shows which one it is', input: { seconds: { dataType: 'integer' } } } },
+    },
+    replies: [acknowledged({ ...ok, typeId: run, model: 'svc.device', version: '1.0.0' })],
+  }),
 };

@@ -56,7 +56,8 @@ messageTable('V2', '${name}', sample, {
 });
 `;
 
-const story = (name: string) => `import type { Story } from './story.ts';
+const story = (name: string) => `import { acknowledged } from './live.ts';
+import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const message = '${name}';
@@ -84,5 +85,11 @@ export const ${identifierOf(name)}: Story = {
     { title: 'Another device cannot find it', device: 'pump-2', id: 'stranger', properties: { objectId }, body: {} },
   ],
   attempts: ({ addresses }) => addresses.map((address) => ({ ...address, body: {} })),
+  live: ({ first: { objectId } }) => ({
+    title: 'The first object is found',
+    properties: { objectId },
+    body: {},
+    replies: [acknowledged(ok)],
+  }),
 };
 `;
