@@ -1,12 +1,12 @@
 import type { Device, Reply } from '../device/device.ts';
 import { stories } from '../stories/index.ts';
+import { anyGuid, anyTimestamp, differences, type Pattern } from '../stories/pattern.ts';
 import type { Example, Reply as ExpectedReply, Json, Story } from '../stories/story.ts';
 import { boosterId, propertiesOf, sample } from '../stories/wire.ts';
 import { type Printer, silent } from '../terminal/print.ts';
 import { unpack } from '../terminal/showMessage.ts';
 import { withDevices } from './devices.ts';
 import type { DemonstratedSandbox, Exchange, Told } from './exchange.ts';
-import { anyGuid, anyTimestamp, differences, type Pattern } from './pattern.ts';
 import { showExchange } from './showExchange.ts';
 
 /** A reply is missing, differs from the expected one, or did not come from the service. */

@@ -1,5 +1,6 @@
 import { callFrontDoor } from '../invoke/call.ts';
 import { findObject } from '../invoke/find.ts';
+import { differences } from '../stories/pattern.ts';
 import { silent } from '../terminal/print.ts';
 import { DemonstrationFailed, type DemonstrationOptions } from './demonstrate.ts';
 import { withDevices } from './devices.ts';
@@ -7,7 +8,6 @@ import { edgeMethods } from './edgeMethods.ts';
 import type { DemonstratedSandbox } from './exchange.ts';
 import type { Invocation, InvocationResult, ReceivedPayload } from './invocation.ts';
 import { methods } from './methods.ts';
-import { differences } from './pattern.ts';
 import { showInvocation } from './showInvocation.ts';
 
 const model = 'svc.device';

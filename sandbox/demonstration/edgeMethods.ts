@@ -1,5 +1,5 @@
+import { anyGuid } from '../stories/pattern.ts';
 import type { Invocation } from './invocation.ts';
-import { anyGuid } from './pattern.ts';
 
 const requestId = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** Topic on which a module receives a method; a gateway receives `$proxy`. */

@@ -2,7 +2,7 @@ import type { FaultOf } from 'iot-hub-emulator';
 import type { ModuleRequest } from '../edge/modules.ts';
 import type { FrontDoorExchange } from '../invoke/call.ts';
 import type { FoundObject } from '../invoke/find.ts';
-import type { Pattern } from './pattern.ts';
+import type { Pattern } from '../stories/pattern.ts';
 
 /** One invocation of a remote method, what reaches the device, and what the application gets. */
 export interface Invocation {

@@ -1,5 +1,5 @@
+import type { Pattern } from '../stories/pattern.ts';
 import type { Invocation, ReceivedPayload } from './invocation.ts';
-import type { Pattern } from './pattern.ts';
 
 /** The body of a failure; the `meta` is for programs. */
 const failure = (status: number, detail: RegExp): Invocation['expected'] => ({

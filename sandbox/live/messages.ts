@@ -1,12 +1,6 @@
 import { stories } from '../stories/index.ts';
-import {
-  acknowledged,
-  anyText,
-  type LiveExchange,
-  type LiveReply,
-  type LiveWorld,
-  publicKey,
-} from '../stories/live.ts';
+import { acknowledged, anyText, publicKey } from '../stories/live.ts';
+import type { LiveExchange, LiveReply, LiveWorld } from '../stories/story.ts';
 import { envelope } from '../stories/wire.ts';
 
 /** A message for a deployment that runs, and what must come back. */

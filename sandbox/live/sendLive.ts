@@ -1,6 +1,6 @@
-import { differences, type Pattern } from '../demonstration/pattern.ts';
 import type { Device, Reply } from '../device/device.ts';
-import type { LiveReply } from '../stories/live.ts';
+import { differences, type Pattern } from '../stories/pattern.ts';
+import type { LiveReply } from '../stories/story.ts';
 import { unpack } from '../terminal/showMessage.ts';
 import type { LiveMessage } from './messages.ts';
 

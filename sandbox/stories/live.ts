@@ -1,41 +1,6 @@
-import { anyGuid, anyTimestamp, type Pattern } from '../demonstration/pattern.ts';
+import { anyGuid, anyTimestamp } from './pattern.ts';
+import type { LiveObject, LiveReply } from './story.ts';
 import { acknowledgement } from './wire.ts';
-
-/** What the acceptance run knows when it sends a message: objects of a type of its own, which it makes on the way. */
-export interface LiveWorld {
-  /** Of the run: begins all ids, serial numbers and names. It is the type of its objects, and the name of no identity. */
-  readonly run: string;
-  readonly first: LiveObject;
-  readonly second: LiveObject;
-  /** The second one after its updates. */
-  readonly moved: LiveObject;
-  readonly rebuilt: LiveObject;
-}
-
-interface LiveObject {
-  readonly objectId: string;
-  readonly model: 'svc.device';
-  readonly type: string;
-  readonly properties: Readonly<Record<string, string>>;
-  /** The device. */
-  readonly path: string;
-}
-
-/** A message for a deployment that runs, and what must come back, in this order. */
-export interface LiveExchange {
-  readonly title: string;
-  readonly properties?: Readonly<Record<string, string>>;
-  readonly body: object;
-  readonly replies: readonly ((message: string, id: string) => LiveReply)[];
-}
-
-export interface LiveReply {
-  readonly what: string;
-  readonly properties: Readonly<Record<string, Pattern>>;
-  /** An object model may have more than this; an acknowledgement may not. */
-  readonly body: { readonly [key: string]: Pattern };
-  readonly isModel: boolean;
-}
 
 export const anyText = /^.+$/s;
 export const publicKey = 'MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';

@@ -1,5 +1,5 @@
 import type { FaultRequest } from '../backends/calls/faults.ts';
-import type { LiveExchange, LiveWorld } from './live.ts';
+import type { Pattern } from './pattern.ts';
 
 /**
  * The examples of one message: what devices send, and the replies. The wire is spelled by hand here: with the service's own
@@ -108,4 +108,40 @@ export interface Target {
   readonly owners: readonly Attempt[];
   /** Bodies with an `identity`, below a `parent`, that could be its own. */
   readonly identities: readonly (Attempt & { readonly body: { readonly identity: string } })[];
+}
+
+/** What the acceptance run knows when it sends a message: objects of a type of its own, which it makes on the way. */
+export interface LiveWorld {
+  /** Of the run: begins all ids, serial numbers and names. It is the type of its objects, and the name of no identity. */
+  readonly run: string;
+  readonly first: LiveObject;
+  readonly second: LiveObject;
+  /** The second one after its updates. */
+  readonly moved: LiveObject;
+  readonly rebuilt: LiveObject;
+}
+
+export interface LiveObject {
+  readonly objectId: string;
+  readonly model: 'svc.device';
+  readonly type: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** The device. */
+  readonly path: string;
+}
+
+/** A message for a deployment that runs, and what must come back, in this order. */
+export interface LiveExchange {
+  readonly title: string;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly body: object;
+  readonly replies: readonly ((message: string, id: string) => LiveReply)[];
+}
+
+export interface LiveReply {
+  readonly what: string;
+  readonly properties: Readonly<Record<string, Pattern>>;
+  /** An object model may have more than this; an acknowledgement may not. */
+  readonly body: { readonly [key: string]: Pattern };
+  readonly isModel: boolean;
 }

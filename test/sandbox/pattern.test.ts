@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { anyGuid, anyTimestamp, differences } from '../../sandbox/demonstration/pattern.ts';
+import { anyGuid, anyTimestamp, differences } from '../../sandbox/stories/pattern.ts';
 
 const lists = { a: [1, { b: null }], c: 'x' };
 it.each<[string, unknown, Parameters<typeof differences>[1], readonly string[]]>([
