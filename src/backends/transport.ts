@@ -27,7 +27,6 @@ interface TransportSettings {
   readonly connections: number;
   /** The usual limit of an attempt, including the time in the queue and for connecting. */
   readonly attemptTimeoutMs: number;
-  /** For those who expect large answers. */
   readonly room?: ReadingRoom | undefined;
 }
 
@@ -49,7 +48,6 @@ export function createTransport(
   if (given) return { adapter: given, close: async () => {} };
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
-  const startTimeout = createTimeouts(attemptTimeoutMs);
   const pool = openPool(origin, { connections, connectMs: attemptTimeoutMs });
 
   const adapter: Adapter = (config) =>
@@ -64,25 +62,25 @@ export function createTransport(
       let failure: TransportFailure | undefined;
 
       const fail = (fault: TransportFault, cause?: unknown) => {
-        cancel();
+        clearTimeout(timer);
         failure ??= new TransportFailure(fault, controller !== undefined, cause);
         large?.release();
         controller?.abort(failure);
         reject(failure);
       };
-      const expired = () => fail('no answer in time');
-      let cancel = startTimeout(timeoutMs, expired);
+      const startTimer = () => setTimeout(fail, timeoutMs, 'no answer in time').unref();
+      let timer = startTimer();
 
       /** Reads on when there is room. The wait for it is no fault of the backend, whose time begins again then. */
       function takeRoom(most: number) {
         if (room === undefined || response.status >= 300) return;
         large = createLargeAnswer(room, most);
         if (large.waiting === undefined) return;
-        cancel();
+        clearTimeout(timer);
         controller?.pause();
         void large.waiting.then(() => {
           if (failure) return;
-          cancel = startTimeout(timeoutMs, expired);
+          timer = startTimer();
           controller?.resume();
         });
       }
@@ -108,7 +106,7 @@ export function createTransport(
           if (bytes > usualAnswerBytes && large === undefined && failure === undefined) takeRoom(limit);
         },
         onResponseEnd() {
-          cancel();
+          clearTimeout(timer);
           response.data = body.bytes();
           large?.received(bytes);
           response.release = large?.release;
@@ -144,44 +142,10 @@ const unconnected: Readonly<Record<string, TransportFault>> = {
   ENFILE: tooManyFiles,
 };
 
-/**
- * Calls back after a time unless cancelled before. Nearly all attempts have the same limit, so they expire in the order of their
- * start: one timer, set for the oldest, serves them all. Other limits get their own timers.
- * @returns starts a time, and returns what cancels it
- */
-export function createTimeouts(usualMs: number): (ms: number, expired: () => void) => () => void {
-  const waiting = new Map<() => void, number>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function tick() {
-    timer = undefined;
-    const now = performance.now();
-    for (const [expired, due] of waiting) {
-      if (due > now) {
-        timer = setTimeout(tick, Math.ceil(due - now)).unref();
-        return;
-      }
-      waiting.delete(expired);
-      expired();
-    }
-  }
-
-  return (ms, expired) => {
-    if (ms !== usualMs) {
-      const own = setTimeout(expired, ms);
-      return () => clearTimeout(own);
-    }
-    waiting.set(expired, performance.now() + ms);
-    if (timer === undefined) timer = setTimeout(tick, ms).unref();
-    return () => waiting.delete(expired);
-  };
-}
-
 const leastBytes = 16 * 1024;
 
 /**
- * Joins the pieces of a body as they come. They are copied into one buffer that grows: thousands of pieces of a byte would
- * hold a hundred times as much memory as the body. The only piece of most bodies is not copied.
+ * Joins the pieces of a body in one buffer that grows: kept as they come, pieces of a byte hold a hundred times as much. An only piece is not copied.
  * @param most bytes that will come, as far as is known
  */
 export function createJoined(most = Number.POSITIVE_INFINITY) {
@@ -225,9 +189,7 @@ export function createLargeAnswer(room: ReadingRoom, most: number) {
   let isTaken = waiting === undefined;
 
   return {
-    /** Undefined when there was room at once. */
     waiting,
-    /** All of it is there. */
     received(bytes: number): void {
       const excess = held - perAnswerByte * bytes;
       held -= excess;

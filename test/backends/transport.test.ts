@@ -4,15 +4,8 @@ import net, { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  createJoined,
-  createTimeouts,
-  createTransport,
-  TransportFailure,
-  usualAnswerBytes,
-} from '../../src/backends/transport.ts';
+import { createJoined, createTransport, TransportFailure, usualAnswerBytes } from '../../src/backends/transport.ts';
 import { createLine, type Line } from '../../src/engine/budget.ts';
-import { withFakeTimers } from '../support/waiting.ts';
 import { rejectionBy, serve } from './harness.ts';
 
 function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
@@ -380,43 +373,6 @@ describe('a large answer', () => {
     for (const socket of sockets) socket.resetAndDestroy();
     expect((await Promise.all(broken)).map(({ fault }) => fault)).toEqual(['connection lost', 'connection lost']);
     expect(room.inFlight()).toEqual(none);
-  });
-});
-
-describe('time-outs', () => {
-  withFakeTimers();
-
-  it('call back once each at their time, from a single timer', () => {
-    const timeouts = createTimeouts(1000);
-    const began = performance.now();
-    const expired: string[] = [];
-    for (const name of ['a', 'b', 'c']) {
-      timeouts(1000, () => expired.push(`${name} ${performance.now() - began}`));
-      vi.advanceTimersByTime(100);
-    }
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(10_000);
-    expect([expired, vi.getTimerCount()]).toEqual([['a 1000', 'b 1100', 'c 1200'], 0]);
-  });
-
-  it('that are cancelled never call back', () => {
-    const timeouts = createTimeouts(1000);
-    const expired = vi.fn();
-    const cancel = [timeouts(1000, expired), timeouts(20, expired)];
-    for (const one of cancel) one();
-    vi.advanceTimersByTime(10_000);
-    expect(expired).not.toHaveBeenCalled();
-  });
-
-  it('of another length are just as exact', () => {
-    const timeouts = createTimeouts(1000);
-    const expired = vi.fn();
-    timeouts(1000, () => {});
-    timeouts(20, expired);
-    vi.advanceTimersByTime(19);
-    expect(expired).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1);
-    expect(expired).toHaveBeenCalledOnce();
   });
 });
 
