@@ -8,7 +8,7 @@ const mark = '…';
 type Pieces = ReturnType<typeof piecesOf>;
 
 /** In lower case: short secrets as a whole, and every part of the long ones. */
-export function piecesOf(secrets: readonly string[]) {
+function piecesOf(secrets: readonly string[]) {
   const whole: string[] = [];
   const parts = new Set<string>();
   for (const form of secrets.filter((secret) => secret !== '').flatMap(formsOf)) {
@@ -34,7 +34,7 @@ function formsOf(secret: string): string[] {
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Marks in `covered` the characters that are of a secret, whole or cut. */
-export function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
+function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
   const lower = lowerCase(words);
   for (const form of whole) {
     for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) covered.fill(1, at, at + form.length);
@@ -46,7 +46,7 @@ export function coverSecrets(words: string, { whole, parts }: Pieces, covered: U
 }
 
 /** The text with one mark for each covered part. */
-export function uncovered(words: string, covered: Uint8Array): string {
+function uncovered(words: string, covered: Uint8Array): string {
   if (!covered.includes(1)) return words;
   let text = '';
   for (let at = 0; at < words.length; at += 1) {
@@ -56,17 +56,14 @@ export function uncovered(words: string, covered: Uint8Array): string {
   return text;
 }
 
-/**
- * Covers the known secrets in texts, and the token of a call.
- * @param also covers more
- */
+/** Covers the known secrets in texts, and the token of a call. @param also covers more */
 export function createCover(secrets: SecretList, isTelling = (_secret: string) => true) {
   const ofSecrets = (list: readonly string[]) => piecesOf(list.filter(isTelling));
   const own = madeOf(secrets, ofSecrets);
   /** Of the last call: the next one mostly has the same. */
   let ofCall = { token: '', pieces: piecesOf([]) };
 
-  return (words: string, token: string, also?: (covered: Uint8Array) => void): string => {
+  return (words: string, token = '', also?: (covered: Uint8Array) => void): string => {
     const covered = new Uint8Array(words.length);
     coverSecrets(words, own(), covered);
     if (token !== ofCall.token) ofCall = { token, pieces: ofSecrets([token]) };
@@ -77,8 +74,7 @@ export function createCover(secrets: SecretList, isTelling = (_secret: string) =
 }
 
 /**
- * Removes from a backend's text what must not be passed on (result codes, G5): our secrets, and values of the request's
- * body.
+ * Removes our secrets and values of the request's body from a backend's text (result codes, G5).
  * @param token of the request
  * @param body of the request, JSON
  * @param most characters that are of use; by default as many as one refusal has
@@ -88,7 +84,6 @@ export type Redact = (words: string, token: string, body?: string, most?: number
 /** Longer texts are cut: 300 characters are shown, and what is taken out leaves a mark. */
 const maxWords = 450;
 
-/** @param secrets that a backend could know */
 export function createRedaction(secrets: SecretList): Redact {
   const cover = createCover(secrets);
 
@@ -109,9 +104,7 @@ const ofNumber = Uint8Array.from({ length: 128 }, (_, code) =>
 );
 
 /**
- * Marks in `covered` the characters of a backend's text that are values of the request's body. Long values are covered
- * anywhere and short ones only in quotation marks: `1` is too common in ordinary text.
- *
+ * Marks in `covered` what are values of the request's body: long ones anywhere, short ones only in quotation marks: `1` is too common.
  * A body has tens of thousands of values, and most of them begin with a character with which nothing in the text begins.
  */
 function coverValues(words: string, body: string, covered: Uint8Array): void {

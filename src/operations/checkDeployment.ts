@@ -5,7 +5,7 @@ import { useNetwork } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { coverSecrets, piecesOf, uncovered } from '../observing/redaction.ts';
+import { createCover } from '../observing/redaction.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -72,15 +72,8 @@ export async function checkDeployment(
     return settings;
   }, env);
   if (settings && 'transport' in settings.hub) await useHubTransport(settings.hub);
-  const secrets = piecesOf(settings ? secretsOf(settings) : []);
-  const report = createReport({
-    ...{ isJson: values.json, isInit: values.init, write },
-    cover(text) {
-      const covered = new Uint8Array(text.length);
-      coverSecrets(text, secrets, covered);
-      return uncovered(text, covered);
-    },
-  });
+  const cover = createCover(settings ? secretsOf(settings) : []);
+  const report = createReport({ isJson: values.json, isInit: values.init, write, cover: (text) => cover(text) });
   for (const finding of findings) report.add(finding);
   for await (const finding of runChecks(settings ? checksFor(settings) : [])) report.add(finding);
   return report.end();
