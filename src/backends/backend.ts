@@ -40,9 +40,7 @@ interface BackendOptions {
   readonly troubles: Troubles;
   readonly redact: Redact;
   readonly meter?: Meter | undefined;
-  /** Of all backends of the process, for large answers. */
   readonly room?: ReadingRoom | undefined;
-  /** Replaces the network. */
   readonly adapter?: Adapter | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -87,7 +85,6 @@ export function createBackend(options: BackendOptions) {
   const untilUp = () => tokens.untilBack() ?? circuit.untilClosed();
   const bulkhead = createBulkhead({ state, untilClosed: untilUp }, connections);
 
-  /** Logs an error while the backend refuses our token. */
   function recordAccess(status: number) {
     if (status === 401) {
       isRefused = true;
@@ -144,7 +141,6 @@ export function createBackend(options: BackendOptions) {
   };
 }
 
-/** The response to one attempt, of any status. */
 export interface HttpResponse extends ReceivedAnswer {
   /** The token of the request: texts for devices and logs must not contain it. */
   readonly token: string;
@@ -161,9 +157,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
- * The 401 stays the answer when there is no other token. A caller's own token comes with what renews it.
- * @param name of the backend, for `details`
+ * Sends a request once, and again after a 401 if there is another token: the first may have expired early. A caller's own token comes
+ * with what renews it.
  */
 export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSource, 'renew'>, name: string) {
   // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142). The class of
@@ -207,7 +202,6 @@ export const shownBackends = (states: Readonly<Record<string, BackendState>>) =>
 
 const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
 
-/** Registers the metrics that are read from the state of the backends that a program has. */
 export function observeBackends(meter: Meter, states: () => Readonly<Partial<Record<BackendKey, BackendState>>>): void {
   const each = () => Object.entries(states()) as [BackendKey, BackendState][];
 

@@ -23,8 +23,7 @@ export type BackendName = keyof typeof probes;
 /** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
-/** Settings that the service and the front door share. */
-export type CommonSettings = TokenSettings &
+type CommonSettings = TokenSettings &
   CallSettings &
   Pick<
     MethodsSettings['backends'],
@@ -84,10 +83,7 @@ export function createBackends(
       typeRegistry: typeRegistry(toRegistry(call), call, types, cacheMs),
       principalManager: principalManager(toManager(call), call, identities, cacheMs, url),
     }),
-    /**
-     * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
-     * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
-     */
+    /** Undefined when all needed backends are up. Else resolves with true when they are; false when `pointless` is aborted or at a stop (B5). */
     ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined {
       if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
@@ -112,9 +108,7 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
   const toRegistry = createSending(open('typeRegistry', settings.typeRegistryUrl, types));
 
   return {
-    /** With the caller's token. */
     readObject: createObjectReader(informationModel),
-    /** With the service's token, for the object's device; cached. */
     lineageOf: (call: Call, model: string, type: TypeRef): Promise<Lineage> =>
       lineages(toRegistry(call), call, types, settings.cacheSeconds * 1000)(model, type),
     states: states<'informationModel' | 'typeRegistry'>,
@@ -138,7 +132,6 @@ function createOpener(
     settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
   const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
 
-  /** One for the backends of one scope, or of none. */
   function tokensOf(backend: BackendName): TokenSource {
     const credential = access?.backend(backend);
     const known = sources.get(credential);
@@ -177,6 +170,5 @@ function createOpener(
   };
 }
 
-/** @param adapter replaces the network */
 export const openTokens = (own: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter) =>
   own.token === '' ? clientCredentials(own, troubles, meter, adapter) : staticToken(own.token);

@@ -24,18 +24,13 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
   }
 
   return {
-    /**
-     * Undefined when the caller may start at once. A caller that has entered must call `leave`.
-     * @param waitingFor words for `details`
-     * @throws Rejection timeout_exceeded, Cancelled
-     */
+    /** Undefined when the caller may start at once. To be followed by `leave`. @throws Rejection timeout_exceeded, Cancelled */
     enter: (deadline: Deadline, waitingFor: () => string, onOutage: () => void) =>
       circuit.state() === 'closed' && all.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
     leave: all.release,
     /**
-     * The same for an attempt with the token of a caller. These have a share of the connections, so that they leave some
-     * to our own attempts and to probes, and an open circuit does not hold them (D45). To be followed by `leaveAsCaller`.
-     * @param goesFirst before all that do not (M14)
+     * The same with the token of a caller. Such attempts leave some connections to our own and to probes, and an open circuit does not hold
+     * them (D45). @param goesFirst before all that do not (M14)
      */
     async enterAsCaller(deadline: Deadline, waitingFor: string, goesFirst: boolean): Promise<void> {
       if (!ofCallers.tryAcquire()) await ofCallers.acquire(deadline, freeAt(waitingFor), goesFirst);
@@ -95,7 +90,6 @@ export function createSemaphore(count: number) {
     },
     release,
     inUse: () => count - free,
-    /** Callers of `acquire` that hold no place yet. */
     waiting: () => first.waiters.size + rest.waiters.size,
   };
 }

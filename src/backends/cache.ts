@@ -24,7 +24,6 @@ export const cacheEntries = 32_000;
 /** A usual entry has fewer. */
 export const entryBytes = 1024;
 
-/** A large answer counts as several entries. */
 const weightOf = (key: string, value: unknown): number => Math.ceil((memoryOf(key) + memoryOf(value)) / entryBytes);
 
 /** About, in bytes. */
@@ -40,11 +39,9 @@ type Asker = Pick<Call, 'deviceId' | 'deadline'>;
 export type Cache<T> = ReturnType<typeof createCache<T>>;
 
 /**
- * Earlier answers of a backend to each device (B3). Each device has its own values: what a device may see depends on its tenant,
- * which this service does not know. The least recently used devices are evicted; a device that alone exceeds `maxEntries` is not
- * cached.
+ * Earlier answers of a backend to each device (B3): what a device may see depends on its tenant, which this service does not know. The least
+ * recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
  * @param maxEntries a large answer counts as several
- * @param looked called for each `get`
  */
 export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'miss' | 'shared') => void = () => {}) {
   const devices = new LRUCache<string, DeviceEntries<T>>({
@@ -77,9 +74,8 @@ export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'mis
 
   return {
     /**
-     * The cached value, or the result of `load`. Messages of a device that ask at the same time share one look-up; if it
-     * fails, each does its own. `undefined` is not cached.
-     * @param ttlMs lifetime of the value; it may be Infinity
+     * The cached value, or the result of `load`, but for `undefined`, for `ttlMs` ms. Messages of a device that ask at the same time share one
+     * look-up; if it fails, each does its own.
      */
     async get({ deviceId, deadline }: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
       const known = devices.get(deviceId)?.entries.get(key);

@@ -5,25 +5,16 @@ import type { Troubles } from '../observing/log.ts';
 /** Of a backend, or of the token endpoint, for operators. */
 export interface BackendState {
   readonly circuit: 'closed' | 'open';
-  /** While the circuit is open. */
-  readonly outage: Outage | undefined;
-  readonly connections: {
-    readonly inUse: number;
-    /** Attempts that wait for a connection. */
-    readonly waiting: number;
-  };
+  /** While the circuit is open; since when, as `performance.now()`. */
+  readonly outage: { readonly since: number; readonly failure: string } | undefined;
+  /** In use, and attempts that wait for one. */
+  readonly connections: { readonly inUse: number; readonly waiting: number };
   /** Age of the oldest request under way; 0 when none is. */
   readonly oldestMs: number;
   /** It refuses our token; that of a caller does not count. */
   readonly accessRefused?: boolean | undefined;
   /** Answers that are cached; undefined for a backend without a cache. */
   readonly cacheEntries?: number | undefined;
-}
-
-export interface Outage {
-  /** As `performance.now()`. */
-  readonly since: number;
-  readonly failure: string;
 }
 
 interface Probing {
@@ -45,8 +36,8 @@ interface CircuitOptions extends Probing {
 export type Circuit = ReturnType<typeof createCircuit>;
 
 /**
- * Stops calls to a backend that is down (B5). Opens when failures come from several devices, or when connections are refused,
- * which no message can cause. Failures that a few devices can cause at will open it only if a probe fails too.
+ * Stops calls to a backend that is down (B5): after failures across devices, or refused connections, which no message can cause. Failures
+ * that a few devices can cause at will open it only if a probe fails too.
  */
 export function createCircuit({ name, failures, troubles, onOpen, ...probing }: CircuitOptions) {
   const outages = createFailureCount(failures);
@@ -88,7 +79,6 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     succeeded();
   }
 
-  /** The backend has given a response that shows it is healthy. */
   function succeeded(): void {
     lastSuccess = performance.now();
     outages.forget();
@@ -111,13 +101,12 @@ export function createCircuit({ name, failures, troubles, onOpen, ...probing }: 
     succeeded,
     probeNow,
     state: (): BackendState['circuit'] => (open ? 'open' : 'closed'),
-    outage: (): Outage | undefined => open && { since: open.since, failure: open.failure },
+    outage: (): BackendState['outage'] => open && { since: open.since, failure: open.failure },
     /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
     untilClosed(): Promise<boolean> | undefined {
       if (open) open.waited += 1;
       return open?.ended;
     },
-    /** An attempt for this device failed in a way that is typical of an outage. */
     failed(deviceId: string, failure: string): void {
       if (failure === 'connection refused') refusals += 1;
       const acrossDevices = outages.add(deviceId);
@@ -155,7 +144,6 @@ function createFailureCount(enough: number) {
   let count = 0;
 
   return {
-    /** @returns whether there are enough */
     add(deviceId: string): boolean {
       count += 1;
       if (devices.size < 2) devices.add(deviceId);
@@ -170,10 +158,7 @@ function createFailureCount(enough: number) {
   };
 }
 
-/**
- * Probes at growing intervals until the backend is healthy (B5). Each is as long as `Retry-After` asks at least, but the longest at most.
- * @returns a function that ends it
- */
+/** Probes at growing intervals, as long as `Retry-After` asks but `maxProbeMs` at most, until the backend is healthy (B5). @returns ends it */
 export function probeUntilHealthy(
   { probe, probeMs, maxProbeMs }: Probing,
   foundHealthy: () => void,

@@ -8,8 +8,7 @@ export class Cancelled extends Error {
 export type Deadline = ReturnType<typeof createDeadline>;
 
 /**
- * The time limit for handling one message, retries included (P2). One per message, created when its handler starts. It needs a
- * timer only during `race` and `pause`; attempts at backends are limited by `remaining()`.
+ * The time limit for handling one message, retries included (P2). It has a timer only during `race` and `pause`.
  * @param ended aborted when this instance no longer handles the message; whatever waits then throws Cancelled
  * @param beforeEffect called by `check` first; it may abort `ended`
  */
@@ -52,10 +51,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
       beforeEffect?.();
       if (ended?.aborted) throw cancelled();
     },
-    /**
-     * The result of the promise, if it settles in time. The promise is not cancelled: other callers may wait for it.
-     * @throws Rejection timeout_exceeded, with `waitingFor` in its `details`
-     */
+    /** The result of the promise, which is not cancelled. @throws Rejection timeout_exceeded, with `waitingFor` in its `details` */
     race: <T>(promise: Promise<T>, waitingFor: string): Promise<T> =>
       unlessGone((resolve, reject) => {
         promise.then(resolve, reject);

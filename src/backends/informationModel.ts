@@ -22,7 +22,6 @@ import type { AnswerReading, Send } from './sending.ts';
 const mandatory = ['objectId', 'model', 'version'] as const;
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
 
-/** The keys to find in an object model. */
 const ofModel = keysOf([
   ...['objectId', 'model', 'type', 'name', 'version', 'ownerId', 'path'],
   ...['properties', 'variables', 'relatedModels'],
@@ -32,9 +31,7 @@ const ofModel = keysOf([
 type Take = (element: Json) => void;
 
 /** Reads the result of each related model, and covers their texts. */
-interface RelatedReading extends Pick<AnswerReading<Json>, 'cover'> {
-  readonly take: Take;
-}
+type RelatedReading = Pick<AnswerReading<Json>, 'cover'> & { readonly take: Take };
 
 export type InformationModel = ReturnType<typeof informationModel>;
 
@@ -68,8 +65,8 @@ export function informationModel(send: Send) {
     },
 
     /**
-     * Creates an object model with its related models. After a lost response, an existing model of the same type and owner
-     * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
+     * Creates an object model with its related models. After a lost response, an existing model of the same type and owner counts as created,
+     * without `relatedModels`, whose content is unknown.
      * @param objectId goes into the path; the body may then have none
      * @param wasThere the model existed before this call, so that this call cannot have created it
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
@@ -95,8 +92,7 @@ export function informationModel(send: Send) {
     },
 
     /**
-     * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
-     * content and the next version counts as replaced by this call.
+     * Replaces properties and variables. After a lost response, a model with the sent content and the next version counts as replaced.
      * @throws Refusal 409 when another version is stored
      */
     async replaceModel(objectId: string, model: string, body: string, related?: RelatedReading): Promise<Json> {
@@ -175,13 +171,11 @@ const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerRea
 
 // Whether a request whose response was lost took effect (B4).
 
-/** The object model has the type and the owner of the request. */
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
   const type = typeIn(sent)?.typeId;
   return type !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId && typeIn(stored)?.typeId === type;
 }
 
-/** The object model has the content of the request and the next version. */
 export function isReplacedBy(sent: Json, stored: Json): boolean {
   const before = versionOf(sent);
   return (
@@ -194,7 +188,6 @@ export function isReplacedBy(sent: Json, stored: Json): boolean {
   );
 }
 
-/** The type version has every member of the sent definition. */
 export const isDefinedBy = (sent: Json, stored: Json): boolean =>
   [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
 
@@ -212,10 +205,7 @@ function versionOf(json: Json): bigint | undefined {
   return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/**
- * Whether two JSON texts have the same value. The order of keys, white space, escapes and the notation of numbers (`1.0`,
- * `10e-1`) do not matter. Numbers are compared exactly, not as JavaScript numbers: 2^53 and 2^53 + 1 differ.
- */
+/** Whether two JSON texts have the same value, however written. Numbers are compared exactly: 2^53 and 2^53 + 1 differ, `1.0` and `10e-1` do not. */
 export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
 
 /** The same for one member of two objects. `otherwise` replaces a missing member. */
@@ -242,7 +232,6 @@ function normal(number: string): string {
 
 /** An outgoing reference of an object model, in the backend's own text. Its parts are read on access: there may be thousands. */
 export type Reference = Json;
-/** The keys to find in a reference. */
 export const ofReference = keysOf(['name', 'to', 'attributes']);
 const ofTarget = keysOf(['objectId', 'model']);
 

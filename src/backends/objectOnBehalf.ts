@@ -21,24 +21,17 @@ export interface InvocableObject {
 export type ObjectResult =
   | { readonly kind: 'object'; readonly object: InvocableObject }
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 404 }
-  | {
-      readonly kind: 'unavailable';
-      /** Completes the sentence `the information model …`. */
-      readonly problem: string;
-      /** As the information model said it: seconds or an HTTP date. */
-      readonly retryAfter: string | undefined;
-    };
+  /** `problem` completes the sentence `the information model …`; `retryAfter`, as it was said, is seconds or an HTTP date. */
+  | { readonly kind: 'unavailable'; readonly problem: string; readonly retryAfter: string | undefined };
 
-/** Of an invocation that is not authorized yet. */
-interface Caller {
-  readonly token: string;
-  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
-  readonly isKnown: boolean;
-  readonly correlationId: string;
-  /** The call is recorded in it, and belongs to its trace. */
-  readonly observation: Observation;
-  readonly deadline: Deadline;
-}
+/** `isKnown`: the backend has recently accepted the token, so that the call waits for a connection before others (M14). */
+type Caller = Readonly<{
+  token: string;
+  isKnown: boolean;
+  correlationId: string;
+  observation: Observation;
+  deadline: Deadline;
+}>;
 
 const objectModel = membersOf(
   z.object({ objectId: z.string().refine(isGuid), model: z.string(), type: z.string(), path: z.string().nullish() }),
@@ -104,8 +97,4 @@ export function createObjectReader(backend: Backend) {
   };
 }
 
-const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
-  kind: 'unavailable',
-  problem,
-  retryAfter,
-});
+const unavailable = (problem: string, retryAfter?: string) => ({ kind: 'unavailable', problem, retryAfter }) as const;

@@ -5,8 +5,7 @@ import { Rejection } from '../protocol/rejection.ts';
 
 /**
  * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded.
- * @throws Error for values that encoding does not make safe: `.` and `..` change a path even as `%2e`, and text with half
- * a surrogate pair has no UTF-8. Callers check ids when they arrive from devices and backends (P5).
+ * @throws Error for values that encoding does not make safe: `.`, `..`, half a surrogate pair. Callers check ids when they arrive (P5).
  */
 export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
   let built = literals[0] as string;

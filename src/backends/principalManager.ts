@@ -6,7 +6,6 @@ import type { Cache } from './cache.ts';
 import { path } from './percentEncoding.ts';
 import { type AnswerReading, type Call, type CallRequest, membersOf, type Send } from './sending.ts';
 
-/** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;
 
 const principal = z.object({
@@ -74,16 +73,11 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
       });
     },
 
-    /** @param id of the principal */
     async updateIdentity(id: string, body: string): Promise<void> {
       await change(id, { operation: 'update identity', method: 'PUT', body });
     },
 
-    /**
-     * Deletes an identity. A 404 after a lost response counts as success (B4).
-     * @param mayBeGone a 404 counts as success, because an earlier delivery may have deleted it (D10)
-     * @throws Refusal 404
-     */
+    /** A 404 is success after a lost response (B4), or when an earlier delivery may have deleted the identity (D10). @throws Refusal 404 */
     async deleteIdentity(id: string, mayBeGone: boolean): Promise<void> {
       const { refusal, lost } = await change(id, { operation: 'delete identity', method: 'DELETE', expect: [404] });
       if (refusal && !lost && !mayBeGone) throw refusal;

@@ -27,12 +27,7 @@ const errorMembers = ['title', 'detail', 'meta'] as const;
 const [outermost, ofError] = [keysOf(['errors']), keysOf(errorMembers)];
 
 /** Describes a 4xx response to an operation of a backend. @param redacted removes from the backend's own words what must not be passed on */
-export function refusalOf(
-  operation: string,
-  status: number,
-  answer: Buffer,
-  redacted: (words: string) => string,
-): Refusal {
+export function refusalOf(operation: string, status: number, answer: Buffer, redacted: (words: string) => string) {
   const { title, detail, meta } = firstError(answer);
   const words = readable(redacted([title, detail].filter(Boolean).join(': ')));
   return new Refusal(status, `${operation} failed with HTTP ${status}${words && `: ${words}`}`, meta);

@@ -36,10 +36,7 @@ export const isHealthy = (status: number): boolean => status < 500 && !passing.h
 /** The attempt may have taken effect despite the error. */
 export const hidesEffect = (status: number): boolean => effectUnknown.has(status);
 
-/**
- * The wait before a retry (B4), in ms; the first retry has number 0. Exponential with full jitter, so that messages that fail
- * together do not retry together.
- */
+/** The wait before a retry (B4), in ms, the first being 0: with full jitter, messages that fail together do not retry together. */
 export const createBackOff =
   (random: () => number = Math.random) =>
   (retry: number): number =>

@@ -31,7 +31,6 @@ export interface Call {
   readonly onOutage?: (() => void) | undefined;
   /** A GUID that is the same for each delivery of an event. */
   readonly idempotencySeed: string;
-  /** Each call is recorded in it, and belongs to its trace. */
   readonly observation: Observation;
 }
 
@@ -77,10 +76,7 @@ type CallResult<T> = (
   readonly lost: boolean;
 };
 
-/**
- * Calls a backend, with retries (B4).
- * @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error
- */
+/** @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error */
 export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;
 
 /** Sends one message's calls to a backend, with retries (B4). */
@@ -234,9 +230,8 @@ export async function readAnswer<T>(data: Uint8Array, { keys, elements, result }
 /** Room for answers that a request keeps until its replies have been handed over, beyond what its card says (A10). */
 export interface KeepingRoom {
   /**
-   * Takes room for all that one request may ever keep; may be called again. Undefined when it has it; else a promise of it: until then
-   * it may keep nothing. The wait does not count towards its time (P2).
-   * @throws Cancelled, in the promise
+   * Room for all that one request may ever keep; may be called again. Undefined when it has it, else a promise of it, which may be Cancelled:
+   * until then it may keep nothing. The wait does not count towards its time (P2).
    */
   takeAll(): Promise<void> | undefined;
 }

@@ -24,7 +24,6 @@ export const orNone = <T>(token: Promise<string>, otherwise: T): Promise<string 
     throw error;
   });
 
-/** The source of the bearer tokens for backend calls. */
 export interface TokenSource {
   /** The current token; a promise only while there is none. @throws NoAccessToken */
   token(): string | Promise<string>;

@@ -7,7 +7,6 @@ import { isDefinedBy } from './informationModel.ts';
 import { path } from './percentEncoding.ts';
 import { type AnswerReading, type Call, membersOf, type Send } from './sending.ts';
 
-/** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;
 const typeVersion = z.object({ typeId: z.string(), version: z.string() });
 const typeDefinition = typeVersion.extend({
@@ -41,10 +40,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
     /** Undefined when the type does not exist. @param version full or major; undefined for the latest */
     getType: cached(send, call, cache, latestMs, definition),
 
-    /**
-     * Creates a type version. After a lost response, an existing version with the sent content counts as created (B4).
-     * @throws Refusal 409 when the version exists
-     */
+    /** After a lost response, an existing version with the sent content counts as created (B4). @throws Refusal 409 when the version exists */
     async createType(model: string, body: string): Promise<{ typeId: string; version: string }> {
       try {
         const request = { operation: 'create type definition', method: 'POST', body, expect: [409] } as const;
@@ -93,11 +89,7 @@ const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string })
 /** Data types by input name. */
 export type DeclaredInputs = ReadonlyMap<string, string>;
 
-/** The methods that a type declares itself. */
-export interface TypeMethods {
-  readonly methods: ReadonlyMap<string, DeclaredInputs>;
-  readonly baseTypes: readonly string[];
-}
+export type TypeMethods = Readonly<z.infer<typeof typeMethods>>;
 
 export interface Lineage {
   /** The nearest first; empty when the registry does not know the type itself. */
@@ -130,7 +122,7 @@ const typeMethods = z.object({
   methods: z.preprocess((given) => given ?? {}, mapOf(method)),
   baseTypes: z.preprocess((given) => given ?? [], z.array(z.string())),
 });
-const declaring: AnswerReading<TypeMethods> = membersOf(typeMethods, pick);
+const declaring = membersOf(typeMethods, pick);
 /** Most types that are read for one method, including the type of the object. */
 const maxTypes = 64;
 

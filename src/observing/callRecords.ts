@@ -7,7 +7,6 @@ import {
   type StoreFault,
   type StoreKey,
   type StoreOperation,
-  stores,
   type TransportFault,
 } from '../protocol/vocabulary.ts';
 import type { Meter } from './metrics.ts';
@@ -22,12 +21,9 @@ interface HttpRequest {
   readonly expect?: readonly number[];
 }
 
-type RequestResult = { readonly status: number } | { readonly fault: TransportFault };
-type AttemptEnd =
-  | { readonly status: number; readonly data: Buffer; readonly token: string }
-  | { readonly fault: TransportFault };
+type NoAnswer = { readonly fault: TransportFault };
+type AttemptEnd = NoAnswer | { readonly status: number; readonly data: Buffer; readonly token: string };
 
-/** Counts what happens to one backend, how long each request to it takes, and which are under way. */
 export function createRequestRecords(backend: BackendKey, meter: Meter) {
   const record = meter.histogram('http.client.request.duration');
   const countRetry = meter.counter('device_messaging.backend.retries');
@@ -41,10 +37,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       underWay.add(request);
       return request;
     },
-    /**
-     * It may have ended before.
-     * @returns its duration in ms
-     */
+    /** @returns its duration in ms; it may have ended before */
     ended(request: { readonly since: number }): number {
       underWay.delete(request);
       return performance.now() - request.since;
@@ -55,20 +48,16 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       const [oldest] = underWay;
       return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
     },
-    measure(operation: string, method: HttpMethod, end: RequestResult, ms: number): void {
+    measure(operation: string, method: HttpMethod, end: NoAnswer | { readonly status: number }, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },
     repeated: () => countRetry(backend),
-    /** The circuit has opened. */
     out: () => countOutage(backend),
   };
 }
 
-/**
- * Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt.
- * @param url of the backend
- */
+/** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
 export function createCallRecords(backend: BackendKey, url: string, meter: Meter) {
   const requests = createRequestRecords(backend, meter);
   const { measure, out, oldestMs } = requests;
@@ -100,7 +89,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
       return {
         step,
         traceparent: span?.traceparent ?? observation.traceparent,
-        /** An attempt begins. */
         sends() {
           attempts += 1;
           own.attempts += 1;
@@ -120,7 +108,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           }
           if (mayPass) span?.event('attempt failed', { 'error.type': faultOf(end) ?? statusOf(end)?.toString() });
         },
-        /** The call has no result. */
         failed(error: unknown) {
           if (error instanceof Rejection) thrown = error.code;
           else thrown = error instanceof Error ? error.name : 'unknown';
@@ -156,8 +143,7 @@ export function createStoreRecords(meter: Meter) {
   const record = meter.histogram('device_messaging.store.duration');
   const underWay = new Map<StoreKey, number>();
   const count = (store: StoreKey, more: number) => underWay.set(store, (underWay.get(store) ?? 0) + more);
-  const asked = () => stores.filter((store) => underWay.has(store));
-  meter.observe('device_messaging.store.requests', () => asked().map((store) => [underWay.get(store) ?? 0, store]));
+  meter.observe('device_messaging.store.requests', () => Array.from(underWay, ([store, asked]) => [asked, store]));
 
   return {
     /** @returns called with the fault, if any, when the store has answered */

@@ -5,7 +5,6 @@ import { isProxyFault, proxyAdvice } from '@device-messaging/telemetry/outbound.
 /** For who is told that the platform has given no token. */
 export const noTokenTodo = 'look at the line identity.no_token, which says why';
 
-/** The setting to look at, and what to do. */
 export type Remedy = { readonly setting: string; readonly todo: string };
 
 /** What to do, with the codes for which it helps: the first that fits counts. */
@@ -61,8 +60,7 @@ const harmfulMs = 5 * 60_000;
 const synchronise = 'synchronise the clock of this machine (NTP)';
 
 /**
- * What an operator can do about a refused token or signature. A wrong key and a wrong clock are refused alike: one that is behind
- * makes tokens that have expired.
+ * What to do about a refused token or signature. A wrong key and a clock that is behind, whose tokens have expired, are refused alike.
  * @param mend what to do about the key, or the rights
  * @param said the words of the refusal; those of AMQP may tell the time: `Timestamp:2026-01-02T03:04:05`
  * @param date the header of that name, if there is one
@@ -101,7 +99,6 @@ const connection = 'HUB_EVENTS_CONNECTION_STRING';
 const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
 
-/** Our own errors. */
 const ofCheckpoints = /^(ForeignCheckpoint|UnreadableCheckpoint|OldInformation)$/;
 
 /**
@@ -121,7 +118,6 @@ const readingTodos: Todos = {
   'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again':
     /^ArgumentOutOfRangeError /,
 };
-/** The setting to look at. */
 const blamed: Todos = {
   [connection]: /^(UnauthorizedError |MessagingEntityNotFoundError while looking$)/,
   HUB_CONSUMER_GROUP: /^MessagingEntityNotFoundError while reading$/,
@@ -168,7 +164,6 @@ class HubFailure extends Error {
   }
 }
 
-/** @throws HubFailure */
 export const ofHub = <T>(answer: Promise<T>): Promise<T> =>
   answer.catch((error) => {
     throw new HubFailure(error);
@@ -215,7 +210,6 @@ const ofPolicy =
   'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect';
 const compareService = `compare HostName of ${serviceConnection} with that of the hub`;
 
-/** What a failed look-up of the event endpoint means for an operator. */
 export function diagnoseLookUp(error: unknown) {
   const isNoEndpoint = error instanceof Error && error.name === 'NoEndpoint';
   const { code = '', message }: NodeJS.ErrnoException = isNoEndpoint ? error : new Error(String(error));
@@ -228,16 +222,12 @@ export function diagnoseLookUp(error: unknown) {
   return { ...found, isAnswer, ...ownLimitOf(code) };
 }
 
-/** Where the hub's service endpoint is, in the words of the settings. */
 function endpointBy(isByIdentity: boolean) {
   const host = isByIdentity ? 'HUB_HOST_NAME' : 'HostName';
   return { setting: isByIdentity ? host : serviceConnection, host, compare: `compare ${host} with that of the hub` };
 }
 
-/**
- * What an operator can do when the hub's service endpoint cannot be reached; fields of a log line.
- * @param isByIdentity instead of a connection string
- */
+/** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export function diagnoseService(error: unknown, isByIdentity = false) {
   const cause = causeOf(error);
   const { name, message } = cause;

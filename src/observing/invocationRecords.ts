@@ -7,7 +7,6 @@ import type { Publish } from './taps.ts';
 
 type MethodCall = Readonly<{ device: string; module: string; payload: object | null; timeoutSeconds: number }>;
 
-/** How the call of a direct method ends. */
 type MethodEnd =
   | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
   | { readonly kind: 'failure'; readonly failure: MethodFailure; readonly status?: number; readonly code?: number };
@@ -47,10 +46,7 @@ export type InvocationObservation = ReturnType<InvocationRecords['begin']>;
 
 type Options = MessageRecordsOptions & { readonly hubHost: string };
 
-/**
- * Records invocations at the front door: one log line each, metrics, spans, and the events of the tap.
- * @param options `hubHost` is for spans
- */
+/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
 export function createInvocationRecords({ log, meter, hubHost, traces, taps }: Options) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
@@ -83,7 +79,6 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
       const times: CallTimes = {};
       let publish: Publish | undefined;
 
-      /** Waits for an answer as a step. */
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
         const step = beginStep(open, 'call', what, of);
         step.waitsFor = 'answer';
@@ -104,10 +99,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
         get publish() {
           return publish;
         },
-        /**
-         * The device is known.
-         * @param lookUpMs how long the information model took to name it
-         */
+        /** @param lookUpMs how long the information model took to name the device */
         routed(device: string, lookUpMs: number) {
           const { target, caller } = fields;
           publish = taps?.of(device, { correlationId });
@@ -118,7 +110,6 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
           publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
         },
         waitsFor,
-        /** Calls the direct method. */
         async call<M extends MethodCall, E extends MethodEnd>(call: M, invoke: (call: M) => Promise<E>): Promise<E> {
           const { device, module, payload, timeoutSeconds } = call;
           const to = module === '' ? device : `${device}/${module}`;
@@ -147,10 +138,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
           called?.end({ 'http.response.status_code': status }, { type: failure });
           return end;
         },
-        /**
-         * Called once.
-         * @param status of the response; undefined when the caller disconnected before it was sent
-         */
+        /** @param status of the response; undefined when the caller disconnected before it was sent */
         ended(status: number | undefined, failure: InvocationFailure | undefined) {
           const exactMs = performance.now() - begunAt;
           const ms = Math.round(exactMs);
@@ -178,15 +166,8 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
           // Of our side; a caller that has gone is one, too.
           const isOurs = (failure?.status ?? 0) >= 500;
           const type = isOurs ? failure?.reason : status === undefined ? 'caller_gone' : undefined;
-          span?.end(
-            {
-              'http.response.status_code': status,
-              'svc.device.id': device,
-              'svc.method.status': methodStatus,
-              'svc.reason': failure?.reason,
-            },
-            type && { type },
-          );
+          const ended = { 'svc.device.id': device, 'svc.method.status': methodStatus, 'svc.reason': failure?.reason };
+          span?.end({ 'http.response.status_code': status, ...ended }, type && { type });
         },
       };
     },

@@ -13,19 +13,14 @@ export type LogLines = LinesOf<typeof events>;
 /** The log of the service and the front door. The line of a message (G5) has no `event`. */
 export type Log = LogOf<typeof events, 'handled'>;
 
-/** @param destination standard output when omitted */
-export const createLog = (
-  level: LogLevel,
-  destination?: Parameters<typeof createLogOf>[2],
-  options?: LogOptions,
-): Log => createLogOf(events, level, destination, options);
+export const createLog = (level: LogLevel, to?: Parameters<typeof createLogOf>[2], options?: LogOptions): Log =>
+  createLogOf(events, level, to, options);
 
 /** The log that lines of a log with fields of its own come to. */
 const origins = new WeakMap<object, object>();
 
 const originOf = (log: object): object => origins.get(log) ?? log;
 
-/** The same log, with these fields on each line. */
 export function withFields(log: LogLines, own: object): LogLines {
   const view: LogLines = {
     info: (fields, message) => log.info({ ...own, ...fields }, message),
@@ -36,7 +31,6 @@ export function withFields(log: LogLines, own: object): LogLines {
   return view;
 }
 
-/** What the log says about a source of trouble. */
 export type Trouble = (
   | { readonly level: 'warn'; readonly message: LogText<'warn'> }
   | { readonly level: 'error'; readonly message: LogText<'error'> }
@@ -45,10 +39,7 @@ export type Trouble = (
   readonly fields?: object;
   /** Why, and what to do: only while it lasts. */
   readonly diagnosis?: object;
-  /**
-   * For a state that lasts until `clear`, such as an outage: the fields of the line that is written every minute, also in
-   * minutes without a call of `raise`.
-   */
+  /** For a state that lasts until `clear`: fields of the line that is written every minute, also without a call of `raise`. */
   readonly still?: () => object;
 };
 
@@ -128,10 +119,7 @@ export function createTroubles(log: LogLines, amounts?: () => object) {
   }
 
   return {
-    /**
-     * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
-     * with their number as `times`.
-     */
+    /** The first trouble of a source is written at once; of further ones the latest in each minute, with their number as `times`. */
     raise(named: string, trouble: Trouble): void {
       const source = episodes.has(named) || episodes.size < maxSources ? named : furtherSources;
       const known = episodes.get(source);

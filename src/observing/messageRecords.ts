@@ -18,7 +18,6 @@ import type { Meter } from './metrics.ts';
 import { beginStep, beginTrace, type CallTimes, type Observation, type Step, type Traces } from './observation.ts';
 import type { Taps } from './taps.ts';
 
-/** Without `traces` no spans are recorded, and without `taps` devices have no followers. */
 export interface MessageRecordsOptions {
   readonly log: Log;
   readonly meter: Meter;
@@ -115,7 +114,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           publish?.('waits', { where: 'memory', for: 'room for answers', earlier: 0 });
           return () => void open.delete(step);
         },
-        /** The result is known, and the replies begin. */
         answers(found: readonly string[] = none) {
           remarks = found;
           answersAt = performance.now();
@@ -129,7 +127,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
             else if (delivery !== 'stopped') dropped.push({ kind, device, reason: delivery.dropped });
           });
         },
-        /** It is being written as a dead letter. */
         parks(code: ResultCode) {
           const step = beginStep(open, 'parking', code, 'store of dead letters');
           return {
@@ -192,7 +189,6 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           const replies = { 'svc.replies.sent': sent, 'svc.replies.dropped': dropped.length || undefined };
           span.end({ 'svc.code': code, ...replies }, isError ? { type: code, message: failure.details } : undefined);
         },
-        /** This instance no longer handles the message. */
         left() {
           publish?.('left', { why: 'this instance no longer reads the partition' });
           span?.end({}, { type: 'released' });
@@ -220,10 +216,7 @@ function rounded(backends: CallTimes): CallTimes | undefined {
   return own;
 }
 
-/**
- * One reply with all its attempts: a step of its message, a span, and what followers are told.
- * @param settled called at the end
- */
+/** One reply with all its attempts: a step of its message, a span, and what followers are told. @param settled called at the end */
 export function beginReply(observation: Observation, reply: Reply, settled: (delivery: Delivery) => void) {
   const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
   const { publish } = observation;

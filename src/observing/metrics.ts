@@ -88,7 +88,6 @@ const backendMetrics = {
 
 const store = closed('device_messaging.store', 'which store; the files are those of methods', stores);
 
-/** What keeps checkpoints, dead letters and files, in files or in blobs. */
 const storeMetrics = {
   'device_messaging.store.duration': histogram(requestBuckets)(
     'Duration of what is asked of a store, with the repeats after failures',
@@ -111,7 +110,6 @@ const constants = {
   'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
 };
 
-/** Invocations of remote methods at the front door. */
 export const methodMetrics = {
   'http.server.request.duration': histogram([...requestBuckets, 60, 300], constants)(
     'Duration of an invocation of a remote method, from the request until the end of the response',
@@ -164,22 +162,16 @@ export const chapters = {
 const ofBoth = { ...backendMetrics, ...storeMetrics, ...healthMetrics, ...processMetrics };
 const ofService = { ...messageMetrics, ...replyMetrics, ...partitionMetrics, ...ofBoth };
 
-/** Every metric, by its name in OpenTelemetry. */
 export const metrics = { ...ofService, ...methodMetrics };
 
 export type MetricName = keyof typeof metrics;
 
 const namesOf = (own: object) => Object.keys(own) as MetricName[];
-
-export const namesIn = {
-  service: namesOf(ofService),
-  methods: namesOf({ ...ofBoth, ...methodMetrics }),
-};
+export const namesIn = { service: namesOf(ofService), methods: namesOf({ ...ofBoth, ...methodMetrics }) };
 
 export type Meter = MeterOf<typeof metrics>;
 export type MeterWithReadings = MeterWithReadingsOf<typeof metrics>;
 
-/** @param names the metrics of the program, if it is not the main one */
 export const createMeter = (names: readonly MetricName[] = namesIn.service): MeterWithReadings =>
   createMeterOf(metrics, names);
 
@@ -194,7 +186,6 @@ type MetricsOptions = Program & Readonly<{ names?: readonly MetricName[]; env: N
 const lastExportMs = 2_000;
 const source = 'metrics collector';
 
-/** The metrics of a program, and the ways out of it. */
 export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, text: undefined, summary: () => ({}), close: async () => {} };
@@ -202,7 +193,6 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const report = { meter, since: Date.now() };
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);
-  // The trouble lasts until an export succeeds, also between two attempts.
   const message = 'metrics cannot be sent to the collector';
   const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown): undefined => void raise({ err: error });
@@ -237,10 +227,7 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   };
 }
 
-/**
- * Attributes by the labels that OpenTelemetry makes of any keys, as operators may choose them: no digit first, and the values of keys that become
- * the same are joined, in the order of the keys.
- */
+/** Attributes by the labels that OpenTelemetry makes of their keys: no digit first; values of keys that become the same are joined. */
 export function labelsOf(attributes: object): Record<string, string> {
   const keys = new Map<string, string[]>();
   for (const key of Object.keys(attributes)) {

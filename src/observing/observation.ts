@@ -45,8 +45,7 @@ export function unrecorded(traceId: string): Span {
 }
 
 /**
- * The trace of a message or an invocation. The trace id is the same whether spans are recorded or not (D105). `traceparent` is for requests
- * that have no span of their own, and for the dead letter; `span` is undefined when no spans are recorded.
+ * The trace of a message or an invocation, with the same id whether spans are recorded or not (D105); when not, `span` is undefined.
  * @param sent the `traceparent` of the sender or the caller
  * @param id a UUID that they cannot choose
  * @param root asked only when spans are recorded
@@ -70,20 +69,16 @@ export interface Observation {
   readonly begunAt: number;
   /** Backend calls and replies in progress, in the order of their beginning. */
   readonly open: Set<Step>;
-  /** W3C trace context of calls without a span. */
+  /** W3C trace context of requests without a span, and of the dead letter. */
   readonly traceparent: string;
   /** Each call and each reply gets a child of it. Undefined when no spans are recorded. */
   readonly span: Span | undefined;
-  /** What the calls took so far; each adds to it. */
   readonly times: CallTimes;
   /** Undefined while the device has no follower, and while an invocation's device is not known. */
   readonly publish: Publish | undefined;
 }
 
-/**
- * By backend; absent while there was no call. `attempts` are the requests that were sent; `ms` is the sum over the calls, with the waits for a
- * connection, for a backend that is down, and between attempts.
- */
+/** What the calls took so far, by backend. `attempts` are the requests that were sent; `ms` is the sum over the calls, with all their waits. */
 export type CallTimes = Partial<Record<BackendKey, { calls: number; attempts: number; ms: number }>>;
 
 /** What a message or an invocation does at this moment. */
@@ -95,10 +90,7 @@ export interface Step {
   readonly of: string;
   /** As `performance.now()`. */
   readonly since: number;
-  /**
-   * For calls `room`, `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take
-   * it; for parking `answer` or `retry`.
-   */
+  /** For calls `room`, `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take it. */
   waitsFor: string;
 }
 
@@ -110,7 +102,6 @@ export function beginStep(open: Set<Step>, kind: Step['kind'], what: string, of:
   return step;
 }
 
-/** What a step waits for. */
 export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
   if (kind !== 'reply') return `${waits[waitsFor] ?? waitsFor} ${of} (${what})`;
   return `${waits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;

@@ -13,14 +13,10 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { collectorAgent, type MetricsWanted } from './traces.ts';
 
-/** What is reported, and when counting began, in ms since 1970. */
+/** `since`: when counting began, in ms since 1970. */
 type Report = { readonly meter: { readings(): readonly Reading[] }; readonly since: number };
 
-/**
- * Sends metrics to a collector at intervals (OTLP over HTTP, JSON). Loaded only when the standard variables ask for it:
- * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
- * @returns sends the last values, and ends
- */
+/** Sends metrics to a collector at intervals (OTLP over HTTP, JSON); only then this file is loaded. @returns sends the last values, and ends */
 export function sendToCollector(
   report: Report,
   resource: Resource,
@@ -83,11 +79,9 @@ function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[
   const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
   if (kind === 'histogram') {
     const boundaries = [...declaration.buckets];
-    const dataPoints = points(({ sum, count, buckets: own }) => ({
-      sum,
-      count,
-      buckets: { boundaries, counts: [...own] },
-    }));
+    const dataPoints = points(({ sum, count, buckets }) => {
+      return { sum, count, buckets: { boundaries, counts: [...buckets] } };
+    });
     return [{ ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints }];
   }
   const dataPoints = points(({ sum }) => sum);

@@ -17,7 +17,6 @@ import type { Troubles } from './log.ts';
 import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './observation.ts';
 
 interface RecordingOptions {
-  /** The collector, and the way to it. */
   readonly to: ConstructorParameters<typeof OTLPTraceExporter>[0];
   /** Share of the roots that are recorded, 0 to 1. */
   readonly ratio: number;
@@ -32,15 +31,10 @@ const batch = { maxQueueSize: mostQueued, maxExportBatchSize: 512, scheduledDela
 const mostRequests = 10;
 const limits = { attributeCountLimit: 32, eventCountLimit: 32, linkCountLimit: 1, attributePerEventCountLimit: 8 };
 const longestText = 256;
-/** For the last spans at a stop. */
 const flushMs = 2_000;
 
-const kinds = {
-  consumer: SpanKind.CONSUMER,
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-} as const;
+const { CONSUMER: consumer, SERVER: server, CLIENT: client, PRODUCER: producer } = SpanKind;
+const kinds = { consumer, server, client, producer } as const;
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
 export function startRecording({ to, ratio, version, resource, troubles }: RecordingOptions): Traces {

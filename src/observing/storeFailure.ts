@@ -7,7 +7,6 @@ export type StoreLocation = { readonly setting: string; readonly containerSettin
 /** What an operator can do about a store that fails; fields of a log line. */
 export type StoreDiagnosis = Remedy & { readonly storeSaid: string };
 
-/** A store has not done what it was asked for. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure';
   readonly fault: StoreFault;
@@ -59,7 +58,6 @@ export function storeFailureOf(error: unknown, place: StoreLocation): StoreFailu
   return failed(foundIn(fileTodos, cause) ? 'refused' : 'unavailable', place.setting, error.message, todo);
 }
 
-/** By the codes of the operating system. */
 const fileTodos: Todos = {
   'must be a folder that the user of the process can write to': /^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR)$/,
   'the folder has gone, with what was in it, and is made again: mount its volume, if it has one': /^ENOENT$/,
@@ -68,7 +66,6 @@ const fileTodos: Todos = {
 
 const compareAccount = 'compare AccountName or BlobEndpoint with that of the account';
 
-/** By status and code. */
 const accountTodos: Todos = {
   [noTokenTodo]: /\bNoToken$/,
   'somebody holds a lease on the blob that the error names: end it (az storage blob lease break), and keep off what takes it':
@@ -80,7 +77,6 @@ const accountTodos: Todos = {
   [compareAccount]: /^\d/,
 };
 
-/** @param isByIdentity instead of a connection string */
 function accountTodo({ code, said, date }: AccountError, isByIdentity: boolean): string {
   const role =
     'give the identity the role Storage Blob Data Contributor at the container, and compare IDENTITY_STORAGE_SCOPE with the cloud of the account (docs/identity.md)';

@@ -13,20 +13,14 @@ type MessageRef = { readonly partition: string; readonly sequenceNumber: number 
 
 /** One stage of one message or invocation. Values are texts, numbers and plain objects. */
 export interface TapEvent extends Readonly<Record<string, unknown>> {
-  /** In ISO 8601. */
   readonly time: string;
   readonly stage: Stage;
   readonly device: string;
 }
 
-/**
- * Publishes a stage of one message or invocation to the followers of its device. Only followers that asked for `bodies` get
- * them.
- * @param token of the call: a backend may repeat it in its answer
- */
+/** Publishes a stage to the followers of a device, `bodies` to those that asked for them. @param token of the call: an answer may repeat it */
 export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
 
-/** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 
 interface Follower {
@@ -79,11 +73,7 @@ const longestText = 2_000;
 const mostMembers = 100;
 const deepest = 4;
 
-/**
- * Turns what is told about a message into a line of JSON, without secrets: known ones, what looks like one, and members
- * with such a name.
- * @param secrets known ones, of the settings
- */
+/** Turns what is told about a message into a line of JSON without secrets: those of the settings, what looks like one, members with such a name. */
 export function createTapLines(secrets: SecretList) {
   const scrub = createScrub([]);
   /** Shorter ones would hide much that is no secret. */
@@ -124,11 +114,7 @@ const mostBytes = 64 * 1024;
 /** Members with such a name are hidden with all that is in them, rather too many than too few. */
 const secretName = /key|secret|password|token|signature|credential|connectionstring|^sas$|^sig$/i;
 
-/**
- * JSON as it was received or sent, without white space and without secrets; for anything else only its size. Numbers stay
- * as they are.
- * @param scrub removes secrets from a text
- */
+/** JSON without white space and without secrets; for anything else only its size. Numbers stay as they are. @param scrub removes secrets from a text */
 export function redactedJson(content: string | Uint8Array, scrub: (text: string) => string): string {
   const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
   if (bytes > mostBytes) return `[${bytes} bytes]`;

@@ -4,7 +4,6 @@ import type { Resource } from '@opentelemetry/resources';
 import { createTroubles, type Log } from './log.ts';
 import type { Traces } from './observation.ts';
 
-/** Whose metrics and traces they are. */
 export interface Program {
   /** `service.name`, unless OTEL_SERVICE_NAME says otherwise. */
   readonly service: string;
@@ -23,10 +22,7 @@ export async function resourceOf({ service, version, instance }: Program): Promi
   return named.merge(detectResources({ detectors: [envDetector] }));
 }
 
-/**
- * Options of an exporter whose collector is behind a proxy. Others get none: an exporter without them takes the certificates of the
- * standard variables.
- */
+/** Options of an exporter whose collector is behind a proxy; without them it takes the certificates of the standard variables. */
 export const collectorAgent = (address: string): { readonly httpAgentOptions?: () => Agent } =>
   tunnelTo(new URL(address)) === undefined ? {} : { httpAgentOptions: () => outboundAgent };
 
@@ -48,13 +44,11 @@ export async function openTraces(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the standard variables of OpenTelemetry call the two. */
 type Signal = 'METRICS' | 'TRACES';
 
 /** The value of a standard variable; an empty one counts as not set. */
 const given = (env: Environment, variable: string): string | undefined => env[variable]?.trim() || undefined;
 
-/** The first of these variables that is set. */
 const firstSet = (env: Environment, variables: readonly string[]): string | undefined =>
   variables.find((variable) => given(env, variable) !== undefined);
 
@@ -76,10 +70,7 @@ function isSent(env: Environment, signal: Signal): boolean {
 
 const isHttpAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
 
-/**
- * The share of the messages whose spans are recorded, by the value of OTEL_TRACES_SAMPLER; undefined where its argument says it. Nothing
- * has a parent, so that both forms of each mean the same.
- */
+/** The share of the messages that is recorded, by OTEL_TRACES_SAMPLER; undefined where its argument says it. Nothing has a parent. */
 const samplers: Readonly<Record<string, number | undefined>> = {
   always_on: 1,
   parentbased_always_on: 1,
@@ -91,8 +82,7 @@ const samplers: Readonly<Record<string, number | undefined>> = {
 
 /**
  * Which traces are wanted, by the standard variables of OpenTelemetry (D118).
- * @returns the address for them, `http://collector:4318/v1/traces`, and the share of the messages that are recorded, 0 to 1; and the variables
- * that ask for what this service does not have
+ * @returns their address, the share of the messages that is recorded (0 to 1), and the variables that ask for what this service does not have
  */
 export function traceSettings(env: Environment) {
   const ignored: { readonly variable: string; readonly hint: string }[] = [];
@@ -101,7 +91,6 @@ export function traceSettings(env: Environment) {
     ignore('OTEL_TRACES_EXPORTER', 'the exporters are otlp and none');
   }
 
-  /** Undefined when it is not usable. */
   function usableUrl(): string | undefined {
     const protocol = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) ?? '';
     if (given(env, protocol) === 'grpc')
@@ -137,9 +126,7 @@ export function metricsWanted(env: Environment) {
   const protocol = firstSet(env, ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) ?? '';
   const intervalMs = millisecondsIn(env['OTEL_METRIC_EXPORT_INTERVAL'], 60_000);
   return {
-    /** Whether metrics are recorded at all. */
     isOn: !isSwitchedOff(env),
-    /** Whether they are sent to a collector. */
     isSent: isSent(env, 'METRICS'),
     /** Its address, or the beginning of it. */
     collector: given(env, firstSet(env, addresses) ?? '') ?? 'http://localhost:4318',
@@ -153,7 +140,6 @@ export function metricsWanted(env: Environment) {
   };
 }
 
-/** The longest time of a timer. */
 const mostMs = 2 ** 31 - 1;
 
 /** As the standard has it, a text that is no such number counts as not set. */
