@@ -30,9 +30,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, that of
- * production when `NODE_ENV` is not set, or `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
- * Secrets come from the environment, or from the files that the settings with `File` name (D396).
+ * Reads the settings of the service: defaults, then the file of the environment, then variables, of which an empty one counts as not set.
+ * Secrets come from variables, or from the files that the settings with `File` name (D396).
  * @param directory holds the files of the environments
  * @throws ConfigurationError with all problems
  */
@@ -43,16 +42,13 @@ export const readSettings = (env: NodeJS.ProcessEnv, directory: string): Setting
 export const readMethodsSettings = (env: NodeJS.ProcessEnv, directory: string): MethodsSettings =>
   loaded(methodsSchema, env, directory, methodsDisagreements);
 
-/** Only the settings of the admin port, for commands that ask it. */
+/** For commands that ask the admin port. */
 export const readAdminSettings = (env: NodeJS.ProcessEnv, directory: string): Settings['admin'] =>
   loaded({ admin: schema.admin }, env, directory, () => []).admin;
 
 const inQuotes = /^(["'])(.*)\1$/s;
 
-/**
- * What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. A shell takes the quotes
- * around a value in a file of variables away; `docker run --env-file` and `npm start` pass them.
- */
+/** What is set, as if it were without quotes, which a shell takes away and `docker run --env-file` passes: they are refused for that alone. */
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
@@ -104,9 +100,8 @@ function loaded<S>(
 }
 
 /**
- * The file that a program reads: `CONFIG_FILE`, or that of the environment, which is production unless `NODE_ENV` names
- * another one, so that what is left out opens no debug log. Undefined when there is none.
- * @param variables that are not empty
+ * `CONFIG_FILE`, or the file of the environment, which is production unless `NODE_ENV` names another one, so that what is left out opens no
+ * debug log. Undefined when there is none. @param variables that are not empty
  */
 function settingsFileOf(variables: NodeJS.ProcessEnv, directory: string): string | undefined {
   const { CONFIG_FILE: chosen, NODE_ENV: environment = 'production' } = variables;
@@ -168,13 +163,9 @@ function named(problem: string, files: readonly SecretFile[]): string {
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
 }
 
-/** The directory of the environments' files. */
 export const configDirectory = join(home, 'config');
 
-/**
- * What the file has done to a program's settings, for the first line of the log: its path, and the variables of the settings that would be
- * different without it. Undefined when there is no file.
- */
+/** For the first line of the log: the file of settings, if there is one, and the variables of those that would be different without it. */
 export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object) {
   const variables = given(env);
   const path = settingsFileOf(variables, directory);
@@ -201,37 +192,26 @@ const isOfOthers = (variable: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
   /^(tcp|udp|sctp):\/\//.test(value);
 
-/**
- * Variables that look like a setting but are none.
- * @param settings the variables of all settings
- */
-export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]) {
-  return Object.entries(env).flatMap(([variable, value = '']) => {
-    if (value === '' || settings.includes(variable)) return [];
-    const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
-    return isOurs ? [{ variable, hint: `the nearest name is ${nearest(variable, settings)}` }] : [];
-  });
+/** Variables that look like a setting but are none, and those that only other programs take for a proxy; their values can have a password. */
+export function strayVariables(env: NodeJS.ProcessEnv) {
+  const settings = settingDocs().map((setting) => setting.env);
+  const unknown = Object.entries(env).filter(
+    ([name, value = '']) =>
+      value !== '' &&
+      !settings.includes(name) &&
+      prefixes.some((one) => name.startsWith(one)) &&
+      !isOfOthers(name, value),
+  );
+  const proxies = ['ALL_PROXY', 'all_proxy'].filter((variable) => env[variable]);
+  return [
+    ...unknown.map(([variable]) => ({ variable, hint: `the nearest name is ${nearest(variable, settings)}` })),
+    ...proxies.map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' })),
+  ];
 }
 
-/** Variables that other programs take for a proxy and this one does not, without their values, which can have a password. */
-export const proxyVariables = (env: NodeJS.ProcessEnv) =>
-  ['ALL_PROXY', 'all_proxy']
-    .filter((variable) => env[variable])
-    .map((variable) => ({ variable, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' }));
-
-/** Both. */
-export const strayVariables = (env: NodeJS.ProcessEnv) => [
-  ...unknownVariables(
-    env,
-    settingDocs().map((setting) => setting.env),
-  ),
-  ...proxyVariables(env),
-];
-
 /**
- * Reads a file of variables as `docker run --env-file` does, so that the same file means the same to both: everything behind the first
- * `=` is the value, quotes, `#` and spaces too. What looks like a comment behind a value is refused.
- * @returns problems: one sentence for each, without values, which may be secrets
+ * Reads a file of variables as `docker run --env-file` does: everything behind the first `=` is the value. What looks like a comment there is
+ * refused. @returns problems: one sentence for each, without values, which may be secrets
  */
 export function readEnvFile(text: string) {
   const variables: Record<string, string> = {};

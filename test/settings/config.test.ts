@@ -7,10 +7,9 @@ import {
   configDirectory,
   fileEffect,
   prefixes,
-  proxyVariables,
   readSettings,
   settingDocs,
-  unknownVariables,
+  strayVariables,
 } from '../../src/settings/config.ts';
 import { timing } from '../../src/settings/constants.ts';
 import { accountOf, placeOf, processPauseMs, roundMs, settleWithinMs } from '../../src/settings/derived.ts';
@@ -261,10 +260,10 @@ describe('the proxies', () => {
   });
 
   it.each(['ALL_PROXY', 'all_proxy'])('of %s are not used, which is said', (name) => {
-    expect(proxyVariables({ ...enough, [name]: proxy })).toEqual([
+    expect(strayVariables({ ...enough, [name]: proxy })).toEqual([
       { variable: name, hint: 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY' },
     ]);
-    expect(proxyVariables({ [name]: '' })).toEqual([]);
+    expect(strayVariables({ [name]: '' })).toEqual([]);
   });
 });
 
@@ -306,10 +305,8 @@ describe('the transport of the hub', () => {
 });
 
 describe('unknown variables that look like settings', () => {
-  const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
-
   it('are named, with the nearest name', () =>
-    expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', STORE_CONNECTION: 's3cret' })).toEqual([
+    expect(strayVariables({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', STORE_CONNECTION: 's3cret' })).toEqual([
       { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
       { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
       { variable: 'STORE_CONNECTION', hint: 'the nearest name is STORE_CONNECTION_STRING' },
@@ -321,7 +318,7 @@ describe('unknown variables that look like settings', () => {
       ...{ HUB_SERVICE_HOST: '10.0.0.1', HUB_SERVICE_PORT_HTTP: '80', HUB_PORT: 'tcp://10.0.0.1:80' },
       HUB_PORT_80_TCP_ADDR: '10.0.0.1',
     };
-    expect(unknown({ ...enough, ...others })).toEqual([]);
+    expect(strayVariables({ ...enough, ...others })).toEqual([]);
   });
 
   it('are searched by the prefixes of all settings', () => {
@@ -512,8 +509,8 @@ describe('an identity', () => {
 
   it('of an app service has variables that are no misspelt settings', () => {
     const platform = { IDENTITY_ENDPOINT: 'http://127.0.0.1/msi', IDENTITY_HEADER: 'secret' };
-    expect(unknownVariables(platform, names)).toEqual([]);
-    expect(unknownVariables({ IDENTITY_CLIENT: 'c' }, names)).toMatchObject([
+    expect(strayVariables(platform)).toEqual([]);
+    expect(strayVariables({ IDENTITY_CLIENT: 'c' })).toMatchObject([
       { hint: expect.stringMatching(/IDENTITY_CLIENT_ID/) },
     ]);
   });
