@@ -6,6 +6,7 @@ import type { Generation, Properties } from '../protocol/event.ts';
 import { type Json, type Keys, keysOf } from '../protocol/json.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Notification } from '../protocol/reply.ts';
+import type { MessageLimits } from '../settings/constants.ts';
 
 /** A message whose properties and body have passed the card's checks. */
 export interface Request<Headers = unknown, Body = unknown> {
@@ -37,8 +38,7 @@ export interface Outcome<F extends Fields = Fields> {
   readonly remarks: readonly string[];
 }
 
-/** Values of the request that the acknowledgement repeats. */
-export interface Echo {
+interface Echo {
   readonly fields?: Fields;
   readonly properties?: Readonly<Record<string, string>>;
 }
@@ -49,20 +49,7 @@ interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
   readonly properties?: z.ZodRawShape;
 }
 
-/** Limits for the work that one message may cause. */
-export interface CardLimits {
-  /** Largest gap between a request's version and the stored one (A4). */
-  readonly maxVersionGap: number;
-  /** Object models that one SyncModel fetches; bytes of them, and of their references (A10). */
-  readonly maxSyncModels: number;
-  readonly maxSyncBytes: number;
-  /** References that one message reads (R6). */
-  readonly maxReferences: number;
-  /** Object models that are compared with the unique properties of one message (R6). */
-  readonly maxHits: number;
-  /** Related models in the answer to one message (R6). */
-  readonly maxRelatedModels: number;
-}
+export type CardLimits = Omit<MessageLimits, 'defaultTimeoutSeconds' | 'maxTimeoutSeconds' | 'maxInflatedBytes'>;
 
 /**
  * A *card* describes one message of the interface: the form of its properties and body, the backends it needs, and its

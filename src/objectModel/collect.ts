@@ -4,6 +4,7 @@ import type { KeepingRoom } from '../backends/sending.ts';
 import { inOrder } from '../concurrency/waiting.ts';
 import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { MessageLimits } from '../settings/constants.ts';
 import { keptOf } from './storedModel.ts';
 
 type WantedModel = Readonly<Record<'objectId' | 'model', string>>;
@@ -20,14 +21,6 @@ export interface Collection extends WantedModel {
   readonly recursive: boolean;
   /** Further models to fetch of each object. */
   readonly related: ReadonlySet<string>;
-}
-
-/** What one walk may read (A10). */
-export interface WalkLimits {
-  readonly maxSyncModels: number;
-  /** Of models, and of references. */
-  readonly maxSyncBytes: number;
-  readonly maxReferences: number;
 }
 
 /** With the backend's own text of it; see `keptOf`. */
@@ -65,7 +58,11 @@ export async function collect(...given: Parameters<typeof walk>): ReturnType<typ
 /** @returns models, parents before children, and texts about missing models */
 async function walk(
   collection: Collection,
-  { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
+  {
+    maxSyncModels,
+    maxSyncBytes,
+    maxReferences,
+  }: Pick<MessageLimits, 'maxSyncModels' | 'maxSyncBytes' | 'maxReferences'>,
   { informationModel }: BoundBackends,
   room: KeepingRoom,
 ) {

@@ -5,17 +5,16 @@ import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { MessageLimits } from '../settings/constants.ts';
 import { answerTooLarge, createRelatedModels, locate, type ModelIdentity, registered } from './storedModel.ts';
 import { createUniqueValues, uniqueProperties } from './unique.ts';
 
 /** What a device asks for with `model.create` or `Svc.Device.Created`. */
-export interface Registration {
+interface Registration {
   /** Connectivity path of the owner. */
   readonly owner: string;
   readonly generation: Generation;
-  /** The identity of the model, as far as the request has it. */
   readonly identity: Identity;
-  /** The message may have been handled before. */
   readonly redelivered: boolean;
   /** The request's body; it is sent with only `objectId` or `version` changed. */
   readonly body: Json;
@@ -30,13 +29,7 @@ export interface Identity {
   readonly derivedId: string | undefined;
 }
 
-/** What is read of the answers of backends at most (R6). */
-export interface AnswerLimits {
-  /** Object models that a look-up by unique properties has found. */
-  readonly maxHits: number;
-  readonly maxRelatedModels: number;
-}
-
+type AnswerLimits = Pick<MessageLimits, 'maxHits' | 'maxRelatedModels'>;
 const mostRaces = 5;
 
 /** Creates the object model, or updates it, after claiming it if it has no owner (A1). @throws Rejection */

@@ -19,9 +19,8 @@ const eventTypeOf = (created: boolean): Notification['eventType'] =>
 const configurationModel = 'svc.configuration';
 
 /**
- * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
- * object, for the device through which its owner is connected, or else the owner of the `svc.device` model (A11). The
- * request succeeds even if the configuration cannot be read; then there is only a remark.
+ * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same object, for the device of its
+ * owner, or else of the owner of the `svc.device` model (A11). If it cannot be read, there is only a remark.
  */
 export async function configurationNews(
   { objectId, model, path, createdModels }: RegisteredModel,

@@ -11,14 +11,13 @@ import {
 } from '../backends/informationModel.ts';
 import { type Json, keysOf, memberOf, parseJson, pickSmall, withMember, withReplaced } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { WalkLimits } from './collect.ts';
+import type { MessageLimits } from '../settings/constants.ts';
 
 type Source = Readonly<Record<'objectId' | 'model', string>>;
-type ReferenceLimits = Pick<WalkLimits, 'maxReferences'>;
+type ReferenceLimits = Pick<MessageLimits, 'maxReferences'>;
 
 /**
- * Creates the reference from a model to its parent of the same model id, with the attribute `isParent` (A9). It is for
- * users only and grants no rights.
+ * Creates the reference from a model to its parent of the same model id, with the attribute `isParent`, which grants no rights (A9).
  * @throws Rejection when the model has another parent, or the information model refuses
  */
 export async function linkParent(
@@ -54,10 +53,9 @@ export async function linkParent(
 const mostWritten = 1_000;
 
 /**
- * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent` whatever attributes are given,
- * and no other gets it (A9). The stored references are read only if one with attributes leads to a model of the same id, as a parent's does.
+ * The references that a device writes, so that the parent stays what it is: its reference keeps `isParent`, and no other gets it (A9). The
+ * stored ones are read only if one with attributes leads to a model of the same id, as a parent's does.
  * @param sent the body; what the information model refuses is left to it: no array, or too many references
- * @throws Rejection
  */
 export async function keepingParent(
   source: Source,
@@ -116,7 +114,6 @@ async function eachStored(
 
 const parentMark = keysOf(['isParent']);
 
-/** Nothing else changes (R5). */
 const marked = (attributes: Json): string => withMember(attributes, 'isParent', 'true');
 
 /** R5 */

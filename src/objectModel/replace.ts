@@ -8,15 +8,13 @@ import { Rejection } from '../protocol/rejection.ts';
 import { locate } from './storedModel.ts';
 
 /** What a device asks for with `model.update` or `Svc.Device.Updated`. */
-export interface Replacement {
+interface Replacement {
   readonly generation: Generation;
   readonly objectId: string;
   readonly model: string;
   /** The request's body; only its `version` is changed, to close a gap. */
   readonly body: Json;
-  /** The message may have been handled before. */
   readonly redelivered: boolean;
-  /** Largest gap between the request's version and the stored one that the update closes. */
   readonly maxVersionGap: number;
 }
 

@@ -5,7 +5,6 @@ import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '..
 import { Rejection, shortened } from '../protocol/rejection.ts';
 import { maxReplyBytes } from '../protocol/reply.ts';
 
-/** What is kept of a stored object model: its text may be large (R6). */
 export type ModelIdentity = ReturnType<typeof locate>;
 
 /**
@@ -33,7 +32,6 @@ export function versionOf(stored: Json): bigint {
   return version;
 }
 
-/** The object model after the request. */
 export type RegisteredModel = ReturnType<typeof registered>;
 
 /** @param related the results of related models in the same answer */
@@ -57,10 +55,7 @@ type RelatedModel = z.infer<typeof relatedModels>[number];
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
-/**
- * The results of related models in one answer of the information model, as they are read. Checked by hand: there may be thousands, and a
- * schema would take several times as long.
- */
+/** The results of related models in one answer, as they are read. Checked by hand: a schema would take several times as long for thousands. */
 export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }) {
   const results: RelatedModel[] = [];
   const createdModels: string[] = [];
@@ -98,7 +93,7 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
   };
 }
 
-export type RelatedModels = ReturnType<typeof createRelatedModels>;
+type RelatedModels = ReturnType<typeof createRelatedModels>;
 const members = ['model', 'success', 'code', 'created'] as const;
 
 /** More than is read of an answer (R6). */

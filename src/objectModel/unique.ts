@@ -41,8 +41,7 @@ export async function uniqueProperties(
   return [...names];
 }
 
-/** Values of unique properties, as JSON text. */
-export type UniqueValues = ReadonlyMap<string, Json>;
+type UniqueValues = ReadonlyMap<string, Json>;
 
 /** Reads the unique properties of a type in object models; a value may be plain or wrapped as `{"value": x}` (B2). */
 export function createUniqueValues(names: readonly string[]) {

@@ -14,18 +14,22 @@ export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.1, sile
 /** When the hub is asked for its event endpoint again: while a partition is not read, and while no event comes (D402). */
 export const failover = { unreadMs: 30_000, eventlessMs: 120_000, answerMs: 15_000 };
 
-/** Limits for one message and for what is read of the answers to it (P2, R6, A4, A10, D185). */
+/** Limits for one message and for what is read of the answers to it (P2, R6, D185). */
 export const messageLimits = {
   defaultTimeoutSeconds: 300,
   maxTimeoutSeconds: 900,
   maxInflatedBytes: mebibyte / 2,
+  /** Largest gap between a request's version and the stored one (A4). */
   maxVersionGap: 100,
+  /** Object models that one SyncModel fetches; bytes of them, and of their references (A10). */
   maxSyncModels: 200,
   maxSyncBytes: 8 * mebibyte,
   maxReferences: 20_000,
+  /** Object models that are compared with the unique properties of one message. */
   maxHits: 1_000,
   maxRelatedModels: 3_000,
 };
+export type MessageLimits = Readonly<typeof messageLimits>;
 
 /** This number of messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */
 export const leastMessages = 48;
