@@ -8,11 +8,9 @@ import { type MethodsSettings, type Settings, settingDocs, settingIn } from './t
 export const settingDisagreements = (settings: Settings): string[] =>
   [identity, events, service, transport, token, store, admin].flatMap((check) => check(settings));
 
-/** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
   [identity, service, token, ports, certificate, files, admin].flatMap((check) => check(settings));
 
-/** The sentences that apply. */
 const those = (faults: Readonly<Record<string, boolean>>): string[] =>
   Object.entries(faults).flatMap(([sentence, applies]) => (applies ? [sentence] : []));
 

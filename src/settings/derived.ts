@@ -4,8 +4,6 @@ import type { ProxyVariables } from '@device-messaging/telemetry/proxies.ts';
 import { roundsInExpiry } from './constants.ts';
 import type { Settings } from './table.ts';
 
-/** Values that follow from settings and constants (D66). */
-
 /** The event hub that is read, by its name in its namespace. */
 export const eventHubNameOf = (hub: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
   hub.eventsName || (/EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '');
@@ -17,17 +15,13 @@ export const isLookedUp = (hub: Pick<Settings['hub'], 'eventsConnectionString' |
 /** What names a storage account: a connection string with a key, or the URL for an identity. At most one is set. */
 export type Account = Readonly<Pick<Settings['store'], 'connectionString' | 'accountUrl'>>;
 
-/** Whether neither is set. */
 export const isNowhere = ({ connectionString, accountUrl }: Account): boolean =>
   connectionString === '' && accountUrl === '';
 
 /** For what may have a storage account of its own (D292). */
 export const accountOf = (own: Account, store: Account): Account => (isNowhere(own) ? store : own);
 
-/**
- * Where it is, for operators.
- * @param name the beginning of its own settings
- */
+/** Where it is, for operators. @param name the beginning of its own settings */
 export function placeOf(
   own: Account,
   store: Account & Pick<Settings['store'], 'kind'>,
@@ -56,7 +50,6 @@ export const settleWithinMs = (maxWaitSeconds: number): number =>
 /** A process that has not run for this time may have lost its partitions: its last renewal may be some rounds old (D179). */
 export const processPauseMs = (expirySeconds: number): number => (expirySeconds * 1000) / 2;
 
-/** Where health is served, with the names of the settings that say so. */
 export const healthAddress = ({ host, port }: Settings['http']) => ({
   ...{ host, port },
   settings: { host: 'HTTP_HOST', port: 'HTTP_PORT' },
@@ -73,14 +66,9 @@ export const partOf = (connectionString: string, name: string): string =>
   new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
 
 export type HubLogin = ReturnType<typeof hubLoginOf>;
-
-/** The usual one of hubs and their event endpoints. */
 export const amqpsPort = 5671;
 
-/**
- * What the connection string of a hub says.
- * @param connectionString that the settings have accepted
- */
+/** @param connectionString of a hub, that the settings have accepted */
 export function hubLoginOf(connectionString: string) {
   const hostName = partOf(connectionString, 'HostName');
   const [, host = hostName, port] = /^(.*?)(?::(\d+))?$/.exec(hostName) ?? [];
@@ -101,10 +89,7 @@ export const home = (() => {
   return folder;
 })();
 
-/**
- * `service.version` of metrics and spans: builds of one version are told apart by their commit, written as semantic
- * versions have it.
- */
+/** `service.version` of metrics and spans, as semantic versions tell builds apart. */
 export function versionOfBuild(env: NodeJS.ProcessEnv): string {
   const { version, build } = thisBuild(env);
   return build === 'unknown' ? version : `${version}+${build}`;

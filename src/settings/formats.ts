@@ -56,7 +56,6 @@ function requireStorage(value: unknown): void {
   require(isPrivate, 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
 }
 
-/** What has this format; other values are refused with the message. */
 const only = (message: string, isRight: (value: unknown) => boolean): convict.Format => ({
   validate: (value) => require(isRight(value), message),
 });
@@ -64,7 +63,6 @@ const only = (message: string, isRight: (value: unknown) => boolean): convict.Fo
 const matching = (message: string, form: RegExp): convict.Format =>
   only(message, (value) => typeof value === 'string' && form.test(value));
 
-/** The same, or empty. */
 const optional = ({ validate }: convict.Format): convict.Format => ({
   validate: (value, setting) => (value === '' ? undefined : validate?.(value, setting)),
 });

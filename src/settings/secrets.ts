@@ -4,16 +4,8 @@ import { proxySecrets } from '@device-messaging/telemetry/proxies.ts';
 import { settingFormats } from './formats.ts';
 import { everySetting, type Groups, type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
 
-/** A file that holds a secret (D396). */
-export interface SecretFile {
-  /** Of the secret's setting: `hub.eventsConnectionString`. */
-  readonly path: string;
-  /** That names the file. */
-  readonly variable: string;
-  /** That would hold the secret otherwise. */
-  readonly holds: string;
-  readonly file: string;
-}
+/** A file that holds a secret (D396): its setting (`hub.eventsConnectionString`), the variable that names it, and the one that would hold it. */
+export type SecretFile = Readonly<Record<'path' | 'variable' | 'holds' | 'file', string>>;
 
 /** A file, or what is in it, that cannot be used. The message says why and what to do, without what is in the file. */
 class UnusableSecret extends Error {
@@ -39,10 +31,7 @@ export function readSecretFile({ file }: SecretFile): string {
   }
 }
 
-/**
- * The same without waiting for the volume.
- * @throws UnusableSecret
- */
+/** The same without waiting for the volume. @throws UnusableSecret */
 export async function readSecretFileLater({ file }: SecretFile): Promise<string> {
   try {
     refuseOther(await stat(file), file);
@@ -75,10 +64,7 @@ function unusable(error: unknown, file: string): UnusableSecret {
   );
 }
 
-/**
- * Looks whether a value can replace the one that the program has started with.
- * @throws UnusableSecret
- */
+/** Looks whether a value can replace the one that the program has started with. @throws UnusableSecret */
 export function refuseUnfit({ path }: Pick<SecretFile, 'path'>, value: string, first: string): void {
   const setting: unknown = settingIn(everySetting, path);
   const { format } = setting as { readonly format: string };
@@ -106,20 +92,14 @@ const known = new WeakMap<object, readonly string[]>();
 /** What has been replaced stays in the list until as many others have come: it may be in use still. */
 const mostReplaced = 100;
 
-/**
- * Texts that must not leave the service: tokens, and the keys and signatures in connection strings (G5).
- * @returns the same list for the same settings, until there are others
- */
+/** Texts that must not leave the service (G5); the same list for the same settings, until there are others. */
 export function secretsOf(settings: Settings | MethodsSettings): readonly string[] {
   const found = known.get(settings) ?? secretsIn(settings);
   known.set(settings, found);
   return found;
 }
 
-/**
- * A file has another secret than at the start (D397).
- * @param path of its setting
- */
+/** A file has another secret than at the start (D397). */
 export function addSecret(settings: object, path: string, value: string): void {
   const first = secretsIn(settings);
   const before = known.get(settings) ?? first;

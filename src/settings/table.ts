@@ -133,7 +133,6 @@ function setting<T>(env: Variable, format: string | string[], fallback: T, bound
 
 const text = (env: Variable, format = 'optional-text', fallback = '') => setting(env, format, fallback);
 
-/** It may hold a password. */
 const address = (env: Variable, format: string): Setting<string> => ({ ...text(env, format), sensitive: true });
 
 /** A secret, and the setting that names a file with it, to which `File` and `_FILE` are added (D396). */
