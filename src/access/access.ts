@@ -1,13 +1,11 @@
 import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, isNowhere, proxiesIn } from '../settings/derived.ts';
+import { settingIn } from '../settings/table.ts';
 import { createIdentity, type ScopedTokens } from './identity.ts';
-import { openSecretFiles, type Secret, type SecretFiles, type SecretFilesTelling } from './secretFiles.ts';
+import { currentOf, openSecretFiles, type Secret, type SecretFilesTelling, whenChanged } from './secretFiles.ts';
 
-/**
- * By what the clients of a service get in: a connection string with a key, which may be in a file that changes (D397), or an
- * address and the process's identity.
- */
+/** By what clients get in: a connection string with a key, which may be in a file that changes (D397), or an address and an identity. */
 export type EventsAccess =
   | Secret
   | { readonly namespace: string; readonly eventHub: string; readonly credential: ScopedTokens };
@@ -29,7 +27,6 @@ type AnySettings = Pick<Settings, 'identity'> & {
   readonly checkpoints?: Partial<Account> & { readonly container: string };
   readonly deadLetters?: Partial<Account> & { readonly container: string };
   readonly files?: Account & Pick<MethodsSettings['files'], 'container'>;
-  readonly admin?: Pick<Settings['admin'], 'token'>;
   readonly network?: Settings['network'];
 };
 
@@ -37,14 +34,14 @@ export type Access = ReturnType<typeof accessOf>;
 
 /**
  * What a program can use, and how it gets in: the only place that answers this (D365).
- * @param telling of a program that runs for long; without it, a failure to get a token is in the troubles of its users only, and files of
- * secrets are read again only when the other side refuses what they had
+ * @param telling without it, a failure to get a token is in the troubles of its users only, and files are read again only after a refusal
  */
 export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
-  const { identity: own, hub, backends, store, admin } = settings;
+  const { identity: own, hub, backends, store } = settings;
   const tokensFor = createIdentity(own, telling?.troubles);
   const secrets = openSecretFiles(settings, telling);
-  if (settings.network) followProxies(settings.network, secrets);
+  const secretAt = (path: string): Secret => secrets.of(path) ?? String(settingIn(settings, path) ?? '');
+  if (settings.network) followProxies(settings.network, secretAt);
   /** That of its own, or that of all stores. */
   function accountFor(of: AccountUse) {
     const ofOwn: Account = { connectionString: '', accountUrl: '', ...settings[of] };
@@ -70,21 +67,17 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
 
   return {
     events(): EventsAccess {
-      const { eventsNamespace: namespace, eventsName: eventHub = '', eventsConnectionString = '' } = hub;
-      return namespace
-        ? { namespace, eventHub, credential: tokensFor(own.eventsScope) }
-        : (secrets.of('hub.eventsConnectionString') ?? eventsConnectionString);
+      const { eventsNamespace: namespace, eventsName: eventHub = '' } = hub;
+      if (!namespace) return secretAt('hub.eventsConnectionString');
+      return { namespace, eventHub, credential: tokensFor(own.eventsScope) };
     },
-    /** For replies and methods. */
     service: (): ServiceAccess =>
       hub.hostName === ''
-        ? (secrets.of('hub.serviceConnectionString') ?? hub.serviceConnectionString)
+        ? secretAt('hub.serviceConnectionString')
         : { hostName: hub.hostName, credential: tokensFor(own.hubScope) },
     account(of: AccountUse): AccountAccess {
-      const { connectionString, accountUrl, group } = accountFor(of);
-      return accountUrl === ''
-        ? (secrets.of(`${group}.connectionString`) ?? connectionString)
-        : { url: accountUrl, credential: tokensFor(own.storageScope) };
+      const { accountUrl: url, group } = accountFor(of);
+      return url === '' ? secretAt(`${group}.connectionString`) : { url, credential: tokensFor(own.storageScope) };
     },
     /** Undefined for a backend that takes the token of all backends. */
     backend(name: BackendUse): ScopedTokens | undefined {
@@ -92,11 +85,11 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
       return scope ? tokensFor(scope) : undefined;
     },
     /** The token of all backends; empty when the token endpoint gives it. */
-    token: (): Secret => secrets.of('backends.token') ?? backends.token,
+    token: () => secretAt('backends.token'),
     /** For the token endpoint. */
-    clientSecret: (): Secret => secrets.of('backends.clientSecret') ?? backends.clientSecret,
+    clientSecret: () => secretAt('backends.clientSecret'),
     /** That others have to show at the admin port; empty when none is needed. */
-    adminToken: (): Secret => secrets.of('admin.token') ?? admin?.token ?? '',
+    adminToken: () => secretAt('admin.token'),
     /** For the log: what is used, by what. */
     ways: (): Readonly<Record<string, Way>> => ({
       ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
@@ -110,12 +103,12 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
 }
 
 /** A proxy can have a password: what begins after a change goes to it with the new one. */
-function followProxies(network: Settings['network'], secrets: SecretFiles): void {
+function followProxies(network: Settings['network'], secretAt: (path: string) => Secret): void {
   const now = { ...network };
   for (const name of ['httpsProxy', 'httpProxy'] as const) {
-    const file = secrets.of(`network.${name}`);
-    file?.onChange(() => {
-      now[name] = file.current();
+    const proxy = secretAt(`network.${name}`);
+    whenChanged(proxy, () => {
+      now[name] = currentOf(proxy);
       useProxies(proxiesIn(now));
     });
   }

@@ -25,9 +25,7 @@ const freshMs = 5 * 60_000;
 const lastMs = 3 * 60_000;
 
 /**
- * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, when the
- * first token is wanted.
- * @param troubles without them, nothing is logged
+ * The tokens of this process’s identity. Loads the platform's library, which takes as much as the rest of a start, for the first.
  * @param open replaces the platform
  */
 export function createIdentity(

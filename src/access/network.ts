@@ -33,16 +33,10 @@ interface PoolLimits {
   readonly ca?: string | undefined;
 }
 
-/**
- * A connection is used until this long before the time after which the peer says it closes it (`Keep-Alive: timeout=2`), so that
- * none is used while it closes. With the 2 s of the library, a peer that keeps them for 2 s gets a new one for each request.
- */
+/** A connection is not used so shortly before its peer closes it. With the 2 s of the library, one that is kept for 2 s would serve one request. */
 const beforePeerMs = 500;
 
-/**
- * Connections to one origin, through its proxy if it has one (D406). Has no time-outs of requests: those of the library fire up to
- * half a second late, and do not count the time in the queue.
- */
+/** Connections to one origin, through its proxy if it has one (D406). The library's time-outs are late and leave the queue out: there are none. */
 export function openPool(origin: string, { connections, connectMs, idleMs, ca }: PoolLimits): Pool {
   const tls = { timeout: connectMs, ...(ca !== undefined && { ca }) };
   const address = new URL(origin);

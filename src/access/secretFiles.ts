@@ -54,7 +54,6 @@ export interface SecretFilesTelling {
   readonly troubles: Troubles;
 }
 
-/** What is told of one file. */
 function tellingOf(source: string, setting: string, file: string, telling?: SecretFilesTelling) {
   const fields = { setting, file };
   return {
@@ -75,12 +74,7 @@ const readMs = 5_000;
 /** A caller with a wrong token cannot have the file read more often. */
 const restMs = 1_000;
 
-export type SecretFiles = ReturnType<typeof openSecretFiles>;
-
-/**
- * The secrets that these settings have in files (D397).
- * @param telling undefined in a command: it reads them again only when the other side refuses the value
- */
+/** The secrets that these settings have in files (D397). @param telling undefined: they are read again only when the other side refuses one */
 export function openSecretFiles(settings: object, telling?: SecretFilesTelling) {
   const files = secretFilesOf(settings);
   const secrets = new Map(files.map((file) => [file.path, rotating(file, settings, telling)]));
@@ -177,7 +171,6 @@ export function readCertificate(files: CertificateFiles): Certificate | undefine
   }
 }
 
-/** @throws Error of TLS */
 function valid(cert: string, key: string): Certificate {
   createSecureContext({ cert, key });
   return { cert, key };
@@ -194,10 +187,8 @@ function refusalOf(error: unknown, { tlsCertificateFile }: CertificateFiles): Co
 }
 
 /**
- * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in the middle
- * of a change, are not used.
- * @param first the one that is in use; undefined: none is configured
- * @param use takes another one for new connections
+ * Reads certificate and key again when one of their files changes (D397). Those that do not belong together, as in a change, are not used.
+ * @param first undefined: none is configured
  */
 export function watchCertificate(
   files: CertificateFiles,
