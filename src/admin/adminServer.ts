@@ -7,8 +7,7 @@ import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { z } from 'zod';
 import { createPageFiles, type PageFiles } from '../../page/server/pageFiles.ts';
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
-import type { Log, LogLines } from '../observing/log.ts';
-import { currentTroubles } from '../observing/log.ts';
+import { currentTroubles, type Log, type LogLines } from '../observing/log.ts';
 import { createTapLines } from '../observing/taps.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
@@ -17,10 +16,7 @@ import { fleetRoute } from './fleet.ts';
 export interface AdminRoute {
   /** One sentence for `GET /`. */
   readonly about: string;
-  /**
-   * The answer, which is printed as JSON, or a promise of it.
-   * @param authorization the header of who asks
-   */
+  /** The answer, which is printed as JSON, or a promise of it. @param authorization the header of who asks */
   get?(query: URLSearchParams, authorization?: string): unknown;
   /** @throws ZodError when the body is not as expected */
   put?(body: unknown): unknown;
@@ -35,12 +31,7 @@ const pageDirectory = join(import.meta.dirname, '../page');
 
 const newLevel = z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']) });
 
-/**
- * Opens the admin port. When it is taken, the program goes on without it: it is a help in trouble, and must cause none (D100).
- * @param about which program and which instance answers
- * @param routes of the program
- * @param token that of the settings when omitted
- */
+/** Opens the admin port. When it is taken, the program goes on without it: it is a help in trouble, and must cause none (D100). */
 export async function openAdmin(
   settings: Settings | MethodsSettings,
   log: Log,
@@ -78,10 +69,7 @@ export async function openAdmin(
 
 const mostTroubles = 100;
 
-/**
- * `GET /troubles`: what the log has said is wrong, and has not said is over.
- * @param secrets texts that no answer may have
- */
+/** `GET /troubles`: what the log has said is wrong, and has not said is over. */
 export function troublesRoute(log: LogLines, secrets: SecretList): AdminRoute {
   const fieldsOfError = createErrorFields(secrets);
   const lineOf = createTapLines(secrets);
@@ -129,10 +117,7 @@ const pagePath = '/page/';
 const mostBodyBytes = 1_024;
 const mostConnections = 32;
 
-/**
- * The admin port: JSON for people and their tools.
- * @throws Error that names the setting when the port is not available
- */
+/** The admin port: JSON for people and their tools. @throws Error that names the setting when the port is not available */
 export async function startAdminServer(options: AdminOptions): Promise<Listening> {
   const { host, port, token, about, routes, page, limits } = options;
   const admit = createAdmission(token);

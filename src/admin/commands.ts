@@ -1,11 +1,7 @@
 import { printable, shownValue } from '@device-messaging/telemetry/text.ts';
-import type { Settings } from '../settings/config.ts';
-import { ConfigurationError } from '../settings/config.ts';
+import { ConfigurationError, type Settings } from '../settings/config.ts';
 
-/**
- * Runs an operator's command with the arguments of the process. What it throws is printed as a sentence.
- * @param command returns the exit code
- */
+/** Runs an operator's command with the arguments of the process. What it throws is printed as a sentence. @param command returns the exit code */
 export async function runCommand(command: (args: string[]) => Promise<number>): Promise<void> {
   // `… | head` closes the pipe early.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
@@ -17,11 +13,9 @@ export async function runCommand(command: (args: string[]) => Promise<number>): 
 }
 
 /**
- * Asks an admin port.
- * @param url of another one than that of the settings; undefined: of the settings
+ * @param url of another admin port than that of the settings
  * @param path with its query
  * @param body to put; undefined: to get
- * @param signal ends it early
  * @throws Error with a sentence for the operator
  */
 export async function askAdmin(
@@ -62,10 +56,7 @@ const colours: Readonly<Record<string, number>> = {
 };
 const bodies = ['body', 'request', 'response'];
 
-/**
- * A line of the tap for people: time (UTC), position of the message or correlation id of the invocation, stage, fields; bodies on lines of their own.
- * @param json one line
- */
+/** A line of the tap for people: time (UTC), position or correlation id, stage, fields; bodies on lines of their own. */
 export function readableLine(json: string, hasColours: boolean): string {
   // Each line is about the same device, and the ids stand where the message begins.
   const { time, stage, device: _, partition, sequenceNumber, ...ofMessage } = JSON.parse(json);

@@ -3,23 +3,6 @@ import { printable } from '@device-messaging/telemetry/text.ts';
 import { z } from 'zod';
 import { askAdmin } from './commands.ts';
 
-/** What an instance says of itself; `error`: why it does not. */
-export interface FleetMember {
-  readonly address: string;
-  readonly program?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly version?: string | undefined;
-  readonly partitions?: readonly { readonly partition: string; readonly behindSeconds: number | null }[];
-  readonly troubles?: readonly string[];
-  readonly error?: string;
-}
-
-/** `unread`: partitions that some instance knows of, and none reads. */
-export interface Fleet {
-  readonly members: readonly FleetMember[];
-  readonly unread: readonly string[];
-}
-
 const answerWithinMs = 5_000;
 
 const program = z.object({
@@ -33,12 +16,17 @@ const partitions = z.object({
   elsewhere: z.array(named),
 });
 
+type Said = Omit<z.infer<typeof program>, 'paths'> & Pick<z.infer<typeof partitions>, 'partitions'>;
+/** What an instance says of itself; `error`: why it does not. */
+type FleetMember = Readonly<Partial<Said> & { address: string; troubles?: readonly string[]; error?: string }>;
+
 /**
  * Asks the admin ports of all instances at the same time.
- * @param addresses `host:port`, separated by commas; a name with several addresses stands for each of them, as that of a headless service does
+ * @param addresses `host:port`, separated by commas; a name with several addresses (a headless service) stands for each of them
  * @param token of who asks: what an instance tells is for it to decide
+ * @returns `unread`: partitions that some instance knows of, and none reads
  */
-export async function lookAtFleet(addresses: string, token: string): Promise<Fleet> {
+export async function lookAtFleet(addresses: string, token: string) {
   const found = await Promise.all(addresses.split(',').map((one) => addressesOf(one.trim())));
   const looked = await Promise.all(found.flat().map((address) => lookAt(address, token)));
   const known = looked.flatMap(({ member, elsewhere }) => [...readBy(member), ...elsewhere]);
@@ -91,7 +79,7 @@ export const fleetRoute = (addresses: string) => ({
 });
 
 /** One line for each instance, and one for what nobody reads. */
-export function readableFleet({ members, unread }: Fleet): string {
+export function readableFleet({ members, unread }: Awaited<ReturnType<typeof lookAtFleet>>): string {
   const rows = members.map(({ address, program = '', instance = '', version = '', error, ...about }) => {
     const { partitions = [], troubles = [] } = about;
     const behind = partitions.reduce((most, { behindSeconds }) => Math.max(most, behindSeconds ?? 0), 0);
@@ -100,16 +88,10 @@ export function readableFleet({ members, unread }: Fleet): string {
       ? [address, program, instance, version, reads, partitions.length > 0 ? `${behind} s` : '', troubles.join('; ')]
       : [address, '', '', '', '', '', error];
   });
-  const all = [
-    ['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'],
-    ...rows.map((row) => row.map(printable)),
-  ];
-  const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const head = ['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'];
+  const all = [head, ...rows.map((row) => row.map(printable))];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const padded = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0);
+  const lines = all.map((row) => row.map(padded).join('  ').trimEnd());
   return [...lines, ...(unread.length > 0 ? [`read by no instance: ${unread.join(' ')}`] : []), ''].join('\n');
 }

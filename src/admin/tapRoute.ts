@@ -18,7 +18,6 @@ const restMs = 5_000;
 
 /**
  * `GET /tap`: the stages of a device's messages as they come, one line of JSON each.
- * @param secrets texts that no line may have
  * @param where which instance follows, and what it reads and holds of a device: the oldest work, if there is any
  */
 export function tapRoute(
