@@ -16,10 +16,7 @@ export function bearerToken(header: string | undefined): string {
 }
 
 /** The caller in the log: claims of an accepted token. */
-export interface Caller {
-  readonly sub?: string;
-  readonly azp?: string;
-}
+type Caller = { readonly sub?: string; readonly azp?: string };
 
 const maxClaimLength = 128;
 
@@ -50,5 +47,4 @@ export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, hash:
   return `token ${hash}`;
 }
 
-/** What is kept of a token. */
 export const tokenHash = (token: string): string => hash('sha256', token, 'base64');

@@ -87,9 +87,8 @@ export async function receiveBody(body: Readable, ended: AbortSignal): Promise<B
   }
 }
 
-/** Body of an invocation (M3). */
+/** Body of an invocation (M3); `input` is checked later. */
 export interface Invocation {
-  /** Checked later against the declaration of the method. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly timeout?: number;
   /** Inputs whose number is a whole one only because it was rounded: for a data type without fractions they are wrong (M4). */
@@ -97,8 +96,7 @@ export interface Invocation {
 }
 
 /**
- * The value of a body, within the limits of a device's body (R6), with no other members than the contract has. Refuses what
- * cannot be carried exactly (M4).
+ * The value of a body, within the limits of a device's body (R6). Refuses other members, and what cannot be carried exactly (M4).
  * @throws MalformedJson, Failure: both name the place
  */
 export function readInvocation(bytes: Buffer): Invocation {
@@ -114,11 +112,11 @@ export function readInvocation(bytes: Buffer): Invocation {
     throw invalid(`the body has a member other than input and timeout: ${quoted(name)}`);
   }
   if (timeout !== undefined && !isTimeout(timeout)) throw invalid(timeoutRule);
+  const limit = timeout !== undefined && { timeout };
   const found = leafOf(json, 'input');
-  if (found === undefined) return { ...(timeout !== undefined && { timeout }) };
+  if (found === undefined) return { ...limit };
   if (!found.isObject) throw invalid('input must be a JSON object of values by input name');
-  const inputs = input as Readonly<Record<string, unknown>>;
-  return { input: inputs, ...(timeout !== undefined && { timeout }), rounded: new Set(roundedIn(found.text)) };
+  return { input: input as NonNullable<Invocation['input']>, ...limit, rounded: new Set(roundedIn(found.text)) };
 }
 
 const isTimeout = (value: unknown): value is number =>

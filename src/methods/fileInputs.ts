@@ -9,15 +9,13 @@ import type { StorageError } from '../stores/account.ts';
 import type { FileStorage, SignedFile, SignResult } from '../stores/methodFiles.ts';
 import { Failure } from './failure.ts';
 
+/** `claims` are those of the caller's token; `timeout` is in seconds. */
 interface FileInputsRequest {
   readonly input: Readonly<Record<string, unknown>>;
   readonly inputs: DeclaredInputs;
-  /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Of the invocation, in seconds. */
   readonly timeout: number;
   readonly deadline: Deadline;
-  /** The look-up of the files gets a child of it. */
   readonly span: Span | undefined;
 }
 
@@ -44,23 +42,19 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
   }
 
   function fileFrom(input: string, result: SignResult): SignedFile {
-    switch (result.kind) {
-      case 'file':
-        return result.file;
-      case 'missing':
-        throw new Failure('file_not_found', `the file of input ${quoted(input)} does not exist; upload it first`);
-      case 'too_large': {
-        const detail = `the file of input ${quoted(input)} has ${result.bytes} bytes, at most ${storage?.maxBytes} are allowed`;
-        throw new Failure('file_too_large', detail);
-      }
-      case 'changed_name':
-        throw new Failure('invalid_request', `input ${quoted(input)} must be a file name without . or .. segments`);
-      case 'unavailable': {
-        onOutage(result.error);
-        const detail = 'the file storage is unavailable; nothing was invoked, repeat it later';
-        throw new Failure('storage_unavailable', detail, { fields: { cause: result.error.said } });
-      }
+    if (result.kind === 'file') return result.file;
+    const named = `input ${quoted(input)}`;
+    if (result.kind === 'missing')
+      throw new Failure('file_not_found', `the file of ${named} does not exist; upload it first`);
+    if (result.kind === 'changed_name')
+      throw new Failure('invalid_request', `${named} must be a file name without . or .. segments`);
+    if (result.kind === 'too_large') {
+      const excess = `has ${result.bytes} bytes, at most ${storage?.maxBytes} are allowed`;
+      throw new Failure('file_too_large', `the file of ${named} ${excess}`);
     }
+    onOutage(result.error);
+    const detail = 'the file storage is unavailable; nothing was invoked, repeat it later';
+    throw new Failure('storage_unavailable', detail, { fields: { cause: result.error.said } });
   }
 
   /** The signed files of an invocation, by input; undefined when it has none (M9). @throws Failure */

@@ -39,8 +39,7 @@ export type FrontDoor = Awaited<ReturnType<typeof startFrontDoor>>;
 const closeMs = 750;
 
 /**
- * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
- * @param traces closed with the rest
+ * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health. `traces` are closed with the rest.
  * @throws Error when a port cannot be opened; ConfigurationError when the certificate is invalid
  */
 export async function startFrontDoor(
@@ -150,7 +149,6 @@ async function openStorage({ files }: MethodsSettings, access: Access): Promise<
 }
 
 interface DrainOptions {
-  /** The limit for all answers, in ms (M14). */
   readonly drainMs: number;
   readonly handler: Pick<RequestHandler, 'stop' | 'abort' | 'idle'>;
   readonly directMethods: Pick<DirectMethods, 'abort'>;
@@ -165,8 +163,8 @@ const answerMs = 500;
 const linesMs = 250;
 
 /**
- * Refuses new requests and waits for the open ones; a connection without one is no work, and is closed. Shortly before the end of the drain time it aborts them, so that each
- * has its answer and its log line by then; then it closes the connections (D205).
+ * Refuses new requests and waits for the open ones. Shortly before the end of the drain time it aborts them, so that each has its answer and
+ * its log line by then; then it closes the connections (D205).
  */
 export async function drain({ drainMs, handler, directMethods, server, log }: DrainOptions): Promise<void> {
   handler.stop();
@@ -183,7 +181,6 @@ export async function drain({ drainMs, handler, directMethods, server, log }: Dr
 
 const mostRequests = 100;
 
-/** What the front door says about itself on the admin port. */
 export function frontDoorRoutes(
   handler: Pick<RequestHandler, 'requests' | 'inProgress'>,
   backends: Pick<MethodBackends, 'states'>,

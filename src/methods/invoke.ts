@@ -13,21 +13,15 @@ import { Failure, failureFromHub } from './failure.ts';
 import { type FileInputs, fileNameProblem } from './fileInputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
 
-/** The receiver of an invocation (M5). */
-export interface Route {
-  readonly device: string;
-  /** Connectivity path below the device; empty: the device itself. */
-  readonly target: string;
-}
+/** The receiver of an invocation (M5): `target` is the connectivity path below the device; empty: the device itself. */
+export type Route = { readonly device: string; readonly target: string };
 
-/** A request of a caller who may invoke the method. */
+/** `claims` are those of the caller's token; `deadline` is for all look-ups before the call to the hub. */
 export interface AuthorizedRequest {
   readonly observation: InvocationObservation;
   readonly object: Pick<InvocableObject, 'objectId' | 'type'>;
   readonly route: Route;
-  /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** For all look-ups before the call to the hub. */
   readonly deadline: Deadline;
 }
 
@@ -79,10 +73,7 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
   };
 }
 
-/**
- * The inputs of the method that is invoked, from the type registry (M4).
- * @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled
- */
+/** From the type registry (M4). @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled */
 async function declaredInputs(
   { observation, object: { type }, route, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
@@ -131,11 +122,7 @@ const checks: Readonly<Record<string, (value: unknown) => string | undefined>> =
   file: fileNameProblem,
 };
 
-/**
- * Checks the input of an invocation against the declaration of the method (M4). Values of other data types pass.
- * @param rounded inputs whose number is a whole one only because it was rounded
- * @throws Failure invalid_request that names up to ten inputs
- */
+/** Checks the input against the declaration of the method (M4). Other data types pass. @throws Failure invalid_request that names up to ten inputs */
 function checkInputs(
   input: Readonly<Record<string, unknown>>,
   declared: DeclaredInputs,

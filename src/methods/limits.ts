@@ -1,14 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { invocationLimits, mostBodies } from '../settings/constants.ts';
 import { Failure } from './failure.ts';
 
-interface Limits {
-  /** Authorized invocations in progress, of all devices and of one. */
-  readonly inFlight: number;
-  readonly inFlightPerDevice: number;
-  /** Bodies of authorized callers that are being received. */
-  readonly bodies: { readonly inAll: number; readonly ofCaller: number };
-}
-
+/** Of authorized invocations in progress, and of bodies that are being received. */
+type Limits = typeof invocationLimits & { readonly bodies: typeof mostBodies };
 /** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
 const lookUpsPerInvocation = 4;
 export type ConcurrencyLimits = ReturnType<typeof createConcurrencyLimits>;
@@ -31,7 +26,6 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       }
       return lookUps.add(places);
     },
-    /** For a body that has not arrived yet. */
     acquireBody(caller: string): () => void {
       if (receiving.of(caller) >= bodies.ofCaller) {
         throw overloaded(`the caller sends ${bodies.ofCaller} bodies at once, which is the limit; repeat it later`);
@@ -111,9 +105,6 @@ function createRecentCallers(): (device: string, caller: string) => boolean {
   };
 }
 
-/**
- * Tokens that the information model has recently accepted, as hashes of about 200 bytes. This gives no right: requests with a known token are
- * only looked up before others (M14).
- */
+/** Tokens that the information model has recently accepted, as hashes: their requests are looked up before others, which gives no right (M14). */
 export const createAcceptedTokens = () =>
   new LRUCache<string, true>({ max: 10_000, ttl: 600_000, ttlResolution: 0, perf: performance });

@@ -19,10 +19,7 @@ import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 export const maxPayloadBytes = 131_072;
 
 /** The response to the application (M7). */
-export interface MethodResult {
-  readonly status: number;
-  readonly output?: Readonly<Record<string, unknown>>;
-}
+export type MethodResult = { readonly status: number; readonly output?: Readonly<Record<string, unknown>> };
 
 /** The statuses with which a device reports that it did not get a reply of the method (M8, D42), and what to do when nothing was invoked. */
 const deviceFailures: Readonly<Record<number, readonly [Reason, problem: string, advice?: string]>> = {
@@ -37,10 +34,7 @@ const deviceFailures: Readonly<Record<number, readonly [Reason, problem: string,
 const maxDetailLength = 300;
 type Response = Pick<DirectMethodResult & { readonly kind: 'response' }, 'status' | 'payload' | 'text'>;
 
-/**
- * Reads the response to the direct method: 200 with `{status, output?}` of the method, or another status and why
- * (M7). What cannot be carried exactly is a bad reply (M4).
- */
+/** The response to the direct method: 200 with `{status, output?}`, or another status and why (M7). What cannot be carried exactly is bad (M4). */
 export function readMethodResponse({ status, payload, text }: Response): MethodResult {
   if (status !== 200) throw deviceFailure(status, payload);
   if (!isObject(payload)) throw malformed('it is not a JSON object');

@@ -82,10 +82,7 @@ const routeNotFound = () =>
     'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json',
   );
 
-/**
- * What HTTP itself asks for (RFC 9110, RFC 9112). Of expectations, only 100-continue is known.
- * @throws Failure invalid_request, expectation_failed
- */
+/** What HTTP itself asks for (RFC 9110, RFC 9112). @throws Failure invalid_request, expectation_failed */
 export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
   if (httpVersion.startsWith('0')) throw new Failure('invalid_request', 'the request must be of HTTP/1.1');
   if (host === undefined && httpVersion !== '1.0') {
@@ -96,7 +93,6 @@ export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMe
   }
 }
 
-/** The failure for an error of fastify itself. */
 export function failureOfServer(error: unknown): Failure | undefined {
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
@@ -123,8 +119,8 @@ const httpOptions = {
 export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1.2' as const });
 
 /**
- * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing
- * `Host` and an unknown `Expect`. With `Expect: 100-continue` the listener asks for the body when it wants it.
+ * Node's server with our limits. It leaves to the listener what Node would answer by itself, without a body: a missing `Host`, and `Expect`,
+ * with which the listener asks for the body when it wants it.
  */
 export function createHttpServer(listener: RequestListener, tls: Certificate | undefined): Server {
   const server = tls
@@ -147,7 +143,6 @@ export function rejectMalformedRequest(error: Error & { readonly code?: string }
   }
 }
 
-/** The last answer on this connection. */
 function endWith(failure: Failure, socket: Duplex): void {
   const id = randomUUID();
   const body = JSON.stringify(errorsOf(failure, id));
