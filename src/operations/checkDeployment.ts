@@ -40,12 +40,7 @@ const readers = new Map<string, (env: NodeJS.ProcessEnv, directory: string) => A
   ['methods', readMethodsSettings],
 ]);
 
-/**
- * Tries a deployment before it is started, or beside it.
- * @param write is given the report, or how to use the command
- * @returns the exit code
- * @throws TypeError at an option that there is not
- */
+/** @param write is given the report, or how to use the command @returns the exit code @throws TypeError at an option that there is not */
 export async function checkDeployment(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -79,10 +74,7 @@ export async function checkDeployment(
   return report.end();
 }
 
-/**
- * Reads the settings as the program does, and finds all that is wrong with them.
- * @returns settings: undefined when they are wrong, so that nothing else can be looked at
- */
+/** All that is wrong with the settings. @returns settings: undefined when they are wrong, so that nothing else can be looked at */
 export function checkSettings<S extends object>(
   read: () => S,
   env: NodeJS.ProcessEnv,

@@ -7,22 +7,17 @@ import type { DeadLetters } from '../stores/deadLetterStore.ts';
 
 type Readable = Pick<DeadLetters, 'ids' | 'read'>;
 
-/** A selection of dead letters; an undefined criterion matches all. */
+/** A selection of dead letters; an undefined criterion matches all. Parked at `since` or later, and earlier than `before`. */
 export interface Choice {
   readonly device?: string | undefined;
-  /** Parked at this time or later. */
   readonly since?: Date | undefined;
-  /** Parked earlier than this. */
   readonly before?: Date | undefined;
   readonly code?: string | undefined;
 }
 
 export type StoredLetter = { readonly id: string; readonly letter: DeadLetter };
 
-/**
- * The selection that the options of a command make.
- * @throws Error with a sentence for the operator
- */
+/** The selection that the options of a command make. @throws Error with a sentence for the operator */
 export function choiceOf(options: Partial<Record<keyof Choice, string | undefined>>): Choice {
   const { device, since, before, code } = options;
   // A misspelt code would select nothing, which looks as if there was nothing.
@@ -40,10 +35,7 @@ function timeOf(option: string, text: string | undefined): Date | undefined {
 /** Most dead letters in memory at once. */
 const ahead = 16;
 
-/**
- * The selected dead letters, each device's in hub order.
- * @param passedOver called for each unreadable one
- */
+/** The selected dead letters, each device's in hub order. @param passedOver called for each unreadable one */
 export async function* chosenLetters(
   store: Readable,
   { device, since, before, code }: Choice,
@@ -72,10 +64,7 @@ async function* readAhead(ids: readonly string[], { read }: Readable) {
   yield* underWay;
 }
 
-/**
- * Goes through the selected dead letters, and names those that cannot be read.
- * @returns how many could not be read
- */
+/** Goes through the selected dead letters, and names those that cannot be read. @returns how many */
 export async function select(store: Readable, choice: Choice, each: (one: StoredLetter) => void): Promise<number> {
   let passedOver = 0;
   const letters = chosenLetters(store, choice, ({ message }) => {
@@ -105,7 +94,6 @@ function lineOf({ id, letter }: StoredLetter): string {
   return `${id}  ${parkedAt.toISOString()}  ${printable(what)}`;
 }
 
-/** The name of the message, if it has one. */
 export const messageIn = ({ event }: DeadLetter): unknown =>
   event.properties?.['action'] ?? event.properties?.['eventType'];
 
@@ -122,7 +110,7 @@ export async function show(store: Pick<DeadLetters, 'read'>, id: string): Promis
 const together = 16;
 
 /**
- * Deletes dead letters for good, and prints a line for each. Ends with 1 when one is not there or cannot be read.
+ * Deletes dead letters for good, and prints a line for each.
  * @param which `ids`: those with these ids, also when they cannot be read; when empty, those of the choice
  * @throws Error without a selection: a forgotten option must not delete all of them
  */

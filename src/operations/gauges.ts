@@ -8,7 +8,6 @@ import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../observing/metrics.ts';
 
 interface Observed {
-  /** Of all partitions. */
   readonly budget: Pick<Budget, 'inFlight' | 'answering' | 'sleeping' | 'answers'>;
   readonly backlog: Pick<Backlog, 'taken'>;
   readonly adaptiveLimit: Pick<AdaptiveLimit, 'messages'>;
@@ -17,7 +16,7 @@ interface Observed {
   readonly sender: Pick<Sender, 'state'>;
 }
 
-/** Registers the metrics that are read from the state of the service whenever metrics are collected. */
+/** Registers the metrics that are read from the state of the service whenever they are collected. */
 export function observeService(
   meter: Meter,
   { budget, backlog, adaptiveLimit, consumer, backends, sender }: Observed,
@@ -53,7 +52,6 @@ export function observeService(
 
 type Own = 'behind.duration' | 'behind.age' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
 
-/** Registers the metrics of the partitions that this instance reads. */
 export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions'>): void {
   const partitions = oncePerCollection(consumer.partitions);
 

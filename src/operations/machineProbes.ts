@@ -19,10 +19,9 @@ import {
 import { unusableDirectories, usedDirectories } from '../stores/directories.ts';
 import type { AnySettings, Probe } from './openers.ts';
 
-/** A part of what a process may hold in memory. */
+/** A part of what a process may hold in memory; `most` is in words. */
 export interface MemoryPart<S> {
   readonly what: string;
-  /** In settings and constants, in words. */
   readonly most: string;
   bytes(settings: S): number;
 }

@@ -26,10 +26,10 @@ import {
   ofLookedUp,
   ownLimitOf,
   type ReadingDiagnosis,
-  todoOf,
+  todoOrWait,
 } from '../observing/diagnosis.ts';
 import type { Troubles } from '../observing/log.ts';
-import { type BackendKey, backendNames } from '../protocol/vocabulary.ts';
+import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { hubLoginOf, hubNameOf, isLookedUp, partOf } from '../settings/derived.ts';
 import { openContainer, StorageError } from '../stores/account.ts';
@@ -71,10 +71,7 @@ async function answered<T>(client: { close(): Promise<unknown> }, asked: Promise
   }
 }
 
-/**
- * Where the events are, by the settings or in the words of the hub, and what a failure there means.
- * @throws NoEndpoint
- */
+/** Where the events are, by the settings or in the words of the hub, and what a failure there means. @throws NoEndpoint */
 async function eventsOf(settings: StoreSettings, given: EventsAccess) {
   const { hub } = settings;
   const asIs = (found: ReadingDiagnosis) => found;
@@ -99,10 +96,7 @@ export function readExtents(access: EventsAccess, consumerGroup: string) {
   return answered(client, client.getPartitionIds().then(extentsOf));
 }
 
-/**
- * The sequence numbers of the stored checkpoints, by partition, without opening the store: a process that opens a checkpoint
- * file takes it over. Those that cannot be understood are left out.
- */
+/** The sequence numbers of the stored checkpoints that can be understood, by partition. To open the store would take a checkpoint file over. */
 export async function storedPositions(settings: StoreSettings): Promise<ReadonlyMap<string, number>> {
   const { hub, data, store, checkpoints } = settings;
   const { inFile, namespace, name, consumerGroup } = hubPlaceOf(hub);
@@ -142,11 +136,7 @@ const folder = 'check/';
 /** An interrupted trial leaves its blob, which a later one deletes. */
 const leftoverMs = 10 * 60_000;
 
-/**
- * Creates a blob of its own under `check/`, writes, lists, reads and deletes it. Makes the container if it is not there, as the
- * service does.
- * @throws StorageError
- */
+/** Creates a blob of its own under `check/`, writes, lists, reads and deletes it; makes the container, as the service does. @throws StorageError */
 async function tryContainer(what: string, account: AccountAccess, container: string) {
   const { client: clientNow, attempt, ensureContainer } = openContainer({ account, container }, what, storageLimits);
   const client = clientNow();
@@ -192,7 +182,6 @@ async function tryContainer(what: string, account: AccountAccess, container: str
   return { ...seen, notDeleted };
 }
 
-/** A token, or why there is none. */
 async function tokenFrom(open: (troubles: Troubles) => TokenSource) {
   let cause = 'no token';
   const tokens = open({
@@ -224,14 +213,14 @@ export const urlOf = (backends: AnySettings['backends'], name: BackendName): str
 /** How far the clocks of the hub and the backends are ahead of ours; those that tell the time. */
 async function readTimes({ hub, backends }: Pick<AnySettings, 'hub' | 'backends'>) {
   const hostName = partOf(hub.serviceConnectionString, 'HostName') || hub.hostName;
-  const names = Object.keys(backendNames) as BackendKey[];
-  const ofBackend = (name: BackendKey) => (name === 'tokenEndpoint' ? backends.tokenUrl : urlOf(backends, name));
-  const places: [name: string, url: string][] = [
-    ['service endpoint', `https://${hostName}`],
-    ...names.map((name): [string, string] => [backendNames[name], ofBackend(name)]),
+  const ofBackend = (key: string) =>
+    key === 'tokenEndpoint' ? backends.tokenUrl : urlOf(backends, key as BackendName);
+  const places: { name: string; url: string }[] = [
+    { name: 'service endpoint', url: `https://${hostName}` },
+    ...Object.entries(backendNames).map(([key, name]) => ({ name, url: ofBackend(key) })),
   ];
-  const used = places.filter(([, url]) => URL.canParse(url));
-  const asked = used.map(async ([name, url]) => ({ name, aheadMs: await aheadMsOf(url) }));
+  const used = places.filter(({ url }) => URL.canParse(url));
+  const asked = used.map(async ({ name, url }) => ({ name, aheadMs: await aheadMsOf(url) }));
   return (await Promise.all(asked)).filter(({ aheadMs }) => !Number.isNaN(aheadMs));
 }
 
@@ -266,15 +255,13 @@ export interface Probe<S> {
   attempt(open: Openers, settings: S): Promise<Said>;
 }
 
-/** What a failure means for an operator. */
-interface Meaning {
+/** What a failure means for an operator. `isAnswer`: the other side refuses; `cause` has the code, if one is known. */
+type Meaning = {
   readonly setting?: string;
   readonly todo: string;
-  /** The other side has answered, and refuses. */
   readonly isAnswer?: boolean;
-  /** Has the code, if one is known. */
   readonly cause?: string | undefined;
-}
+};
 
 /** An outage, which may pass, unless something must be mended. */
 export const failed = (said: string, { setting, todo, isAnswer, cause = '' }: Meaning): Found =>
@@ -283,6 +270,5 @@ export const failed = (said: string, { setting, todo, isAnswer, cause = '' }: Me
 /** @param said by what does not answer; has the code of the cause, if one is known */
 export function unanswered(said: string, setting: string): Found {
   const cause = said.match(/\b(?:E[A-Z]{2,}\w*|[A-Z]+_[A-Z_]+)\b/g)?.at(-1) ?? '';
-  const todo = todoOf(cause, `compare ${setting}`) ?? `compare ${setting}, or wait until it is back`;
-  return failed(said, { setting, todo, cause, ...ownLimitOf(cause) });
+  return failed(said, { setting, todo: todoOrWait(cause, `compare ${setting}`), cause, ...ownLimitOf(cause) });
 }

@@ -51,10 +51,7 @@ const clock: Probe<AnySettings> = {
   },
 };
 
-/**
- * Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it
- * is read, which no check may do.
- */
+/** Credentials, partitions, what the hub keeps, and how far the checkpoints are behind. The consumer group shows only when it is read. */
 const reading: Probe<Settings> = {
   name: 'event endpoint',
   async attempt(open, settings) {
@@ -78,7 +75,6 @@ const reading: Probe<Settings> = {
   },
 };
 
-/** @param positions the sequence numbers of the checkpoints, by partition */
 function lagOf(
   extents: Awaited<ReturnType<Openers['readExtents']>>,
   positions: ReadonlyMap<string, number>,
@@ -120,7 +116,6 @@ function ageOf(ms: number): string {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** The right to send. */
 const sending: Probe<Settings> = {
   name: 'service endpoint',
   async attempt(open) {
@@ -142,7 +137,6 @@ const isRefusal = (error: NodeJS.ErrnoException & { readonly amqpError?: NodeJS.
     (one) => /Unauthorized|NotFound/.test(one?.constructor.name ?? '') || isLasting(one?.code ?? ''),
   );
 
-/** The right to invoke methods. */
 const invoking: Probe<MethodsSettings> = {
   name: 'service endpoint',
   async attempt(open) {
@@ -223,7 +217,6 @@ const tokenEndpoint: Probe<AnySettings> = {
   },
 };
 
-/** Asks a backend for something that is not there. */
 const backend = (name: BackendName, setting: string): Probe<AnySettings> => ({
   name: backendNames[name],
   async attempt(open, { backends }) {

@@ -10,7 +10,6 @@ import { type Choice, list, say, select } from './deadLetterCommands.ts';
 
 /** Results of replayed dead letters besides `handled`, for the operator. All stay but those that have gone. */
 const otherResults = {
-  /** Because of the service or a backend. */
   failed: 'failed again and stay',
   /** An earlier one of the device failed or had no result, or a later one has been handled meanwhile. */
   heldBack: 'not tried, to keep the order of their device',
@@ -39,7 +38,6 @@ export interface ReplayOptions {
   /** Most devices at once. */
   readonly width: number;
   progress(done: number, all: number): void;
-  /** Tells the operator about a single dead letter. */
   remark(text: string): void;
 }
 
@@ -50,9 +48,8 @@ const alone = { charge: noCharge, nextMayBegin() {}, failed() {} };
 type ReplayResult = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
- * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled
- * ones are deleted. One that fails again stays, and with it the later ones of its device. So do those of a device of which
- * something newer has been handled meanwhile (D283).
+ * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled ones are deleted. One that
+ * fails again stays with the later ones of its device; so do those of a device of which something newer was handled meanwhile (D283).
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<ReplaySummary> {
   const { dispatch, dependenciesOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
@@ -128,10 +125,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   return counts;
 }
 
-/**
- * The store, with a record of the dead letters that are parked during the replay. One that cannot be written is not waited for:
- * it is there as it was.
- */
+/** The store, with a record of what is parked during the replay. What cannot be written is not waited for: it is there as it was. */
 export function rememberingFailures(deadLetters: DeadLetters) {
   const failures = new WeakMap<HubEvent, DeadLetter>();
   return {

@@ -23,7 +23,6 @@ const most = 1_000;
 const limit = z.coerce.number().int().min(1).max(most).default(100);
 const devicesQuery = z.strictObject({ device: z.string().min(1).optional(), limit });
 
-/** What the service says about itself on the admin port. */
 export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRoute>> {
   const { instance, consumer, backends, replies, deadLetters } = sources;
   const { connection, sender } = replies;
@@ -126,10 +125,7 @@ const waits = {
 const name = z.string().min(1).max(128).optional();
 const lettersQuery = z.strictObject({ device: name, code: name, limit });
 
-/**
- * `GET /dead-letters`: what is parked, without bodies and properties. However many there are, a request reads a thousand at most:
- * the service has other work. The command looks through all.
- */
+/** `GET /dead-letters`, without bodies and properties. A request reads a thousand at most: the service has other work. The command reads all. */
 export function deadLettersRoute(store: Sources['deadLetters']): AdminRoute {
   return {
     about:

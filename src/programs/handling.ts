@@ -23,19 +23,16 @@ import { openDeadLetters } from '../stores/open.ts';
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
+/** Access and store are those of the settings when omitted. */
 export interface HandlingOptions {
-  /** What the settings say, when omitted. */
   readonly access?: Access;
-  /** Those that the settings name, when omitted. */
   readonly deadLetters?: DeadLetters;
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly meter?: Meter;
-  /** The records of calls to stores. */
   readonly stores?: StoreRecords;
   /** Closed with the rest. */
   readonly traces?: Traces | undefined;
-  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: () => void;

@@ -19,7 +19,6 @@ import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
 interface Running {
-  /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;
   /** Resolves when a new process is to take its place: it is stopped, and ends with `restartCode`. */
   readonly restart?: Promise<void>;
@@ -29,13 +28,10 @@ interface Running {
 const restartCode = 75;
 
 interface Program<S> {
-  /** For messages: `The service`. */
   readonly name: string;
-  /** What `--help` prints. */
   readonly usage: string;
   /** `service.name` in traces. */
   readonly telemetryName: string;
-  /** @throws ConfigurationError */
   readonly readSettings: (env: NodeJS.ProcessEnv, directory: string) => S;
   /** Why it cannot run here with these settings. */
   readonly problems?: (settings: S) => readonly string[];
@@ -112,7 +108,6 @@ function endOf(log: Log, error: unknown, what: LogText<'fatal'>): never {
   process.exit(1);
 }
 
-/** Ends a program that was given arguments: it takes none. */
 function takeNoArguments({ name, usage }: Pick<Program<never>, 'name' | 'usage'>): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;

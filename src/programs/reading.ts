@@ -30,7 +30,6 @@ import type { createHandling, HandlingOptions } from './handling.ts';
 interface ReadingParts extends Required<Pick<HandlingOptions, 'access' | 'meter' | 'stores' | 'taps'>> {
   readonly instance: string;
   readonly handling: ReturnType<typeof createHandling>;
-  /** Of all partitions. */
   readonly overall: Budget;
   readonly backlog: Backlog;
   readonly log: Log;
@@ -94,10 +93,7 @@ function hubOf(access: Access): Secret {
   return service;
 }
 
-/**
- * @param events by what the endpoint of the settings is read
- * @param told what an error means at an endpoint that was looked up
- */
+/** @param told what an error means at an endpoint that was looked up */
 async function openAt(
   settings: Settings,
   events: EventsAccess,

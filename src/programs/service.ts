@@ -21,10 +21,7 @@ import { secretsOf } from '../settings/secrets.ts';
 import { createHandling } from './handling.ts';
 import { createReading } from './reading.ts';
 
-/**
- * The only wiring: settings → backends, sender, dispatch, consumer, health.
- * @throws Error when the checkpoints cannot be read or the health port is not available
- */
+/** The only wiring of the service. @throws Error when the checkpoints cannot be read or the health port is not available */
 export async function startService(
   settings: Settings,
   log: Log,
