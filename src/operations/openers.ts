@@ -14,24 +14,19 @@ import { type BackendName, openTokens } from '../backends/backends.ts';
 import { createDeadline } from '../backends/deadline.ts';
 import { identityTokens, type TokenSource } from '../backends/tokens.ts';
 import { createTransport } from '../backends/transport.ts';
-import { atMost, within } from '../concurrency/waiting.ts';
+import { atMost, lazy, within } from '../concurrency/waiting.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import { openEventClient } from '../hub/reading/connection.ts';
 import { findEndpoint, nameOf, settingsAt } from '../hub/reading/foundEndpoint.ts';
 import { createSendBytes } from '../hub/replies/sendBytes.ts';
 import { newServiceClient, noRetry } from '../hub/serviceSdk.ts';
-import {
-  isLasting,
-  ofIdentity,
-  ofLookedUp,
-  ownLimitOf,
-  type ReadingDiagnosis,
-  todoOrWait,
-} from '../observing/diagnosis.ts';
+import type { ReadingDiagnosis } from '../observing/diagnosis.ts';
+import { isLasting, ofIdentity, ofLookedUp, ownLimitOf, todoOrWait } from '../observing/diagnosis.ts';
 import type { Troubles } from '../observing/log.ts';
 import { backendNames } from '../protocol/vocabulary.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
-import { hubLoginOf, hubNameOf, isLookedUp, partOf } from '../settings/derived.ts';
+import { hubLoginOf, hubNameOf, isLookedUp } from '../settings/derived.ts';
+import { partOf } from '../settings/formats.ts';
 import { openContainer, StorageError } from '../stores/account.ts';
 import { directoriesOf } from '../stores/directories.ts';
 import { checkpointPath, readCheckpointFile } from '../stores/fileCheckpoints.ts';
@@ -39,21 +34,18 @@ import { hubPlaceOf, type StoreSettings } from '../stores/open.ts';
 
 export type AnySettings = Settings | MethodsSettings;
 
-/** What probes open and ask, by the code of the programs themselves. It takes nothing from a program that runs (D375). */
+/** By the code of the programs themselves. Takes nothing from a program that runs (D375). */
 export type Openers = ReturnType<typeof openersOf>;
 
 export function openersOf(settings: AnySettings, access: Access = accessOf(settings)) {
-  let shared: ReturnType<typeof tokenFrom> | undefined;
+  const shared = lazy(() => tokenFrom((troubles) => openTokens(settings.backends, troubles)));
   return {
     ...{ access, eventsOf, readExtents, storedPositions, sendToNobody, invokeAtNobody },
     ...{ tryContainer, ask, machineLimits },
     times: () => readTimes(settings),
     /** For the backends of one identity (D365), or for all others. */
-    token(credential?: ScopedTokens) {
-      if (credential) return tokenFrom((troubles) => identityTokens(credential, troubles));
-      shared ??= tokenFrom((troubles) => openTokens(settings.backends, troubles));
-      return shared;
-    },
+    token: (credential?: ScopedTokens) =>
+      credential ? tokenFrom((troubles) => identityTokens(credential, troubles)) : shared(),
   };
 }
 
@@ -246,7 +238,6 @@ function machineLimits(): { readonly memory: number; readonly files: number | un
   };
 }
 
-/** What a program needs, tried as the program itself does it. */
 export interface Probe<S> {
   /** Of its line; docs/operations.md says what each tries. */
   readonly name: string;

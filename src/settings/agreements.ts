@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createProxyOf, hostOf, proxyProblem } from '@device-messaging/telemetry/proxies.ts';
-import { accountOf, isNowhere, partOf, proxiesIn } from './derived.ts';
-import { hasAccountKey, isLoopback } from './formats.ts';
+import { accountOf, isNowhere, proxiesIn } from './derived.ts';
+import { hasAccountKey, isLoopback, partOf } from './formats.ts';
 import { type MethodsSettings, type Settings, settingDocs, settingIn } from './table.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */

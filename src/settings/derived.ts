@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ProxyVariables } from '@device-messaging/telemetry/proxies.ts';
 import { roundsInExpiry } from './constants.ts';
+import { partOf } from './formats.ts';
 import type { Settings } from './table.ts';
 
 /** The event hub that is read, by its name in its namespace. */
 export const eventHubNameOf = (hub: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsName'>): string =>
-  hub.eventsName || (/EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '');
+  hub.eventsName || partOf(hub.eventsConnectionString, 'EntityPath');
 
 /** Whether no setting names the events: then the hub is asked for its built-in endpoint (D401). */
 export const isLookedUp = (hub: Pick<Settings['hub'], 'eventsConnectionString' | 'eventsNamespace'>): boolean =>
@@ -60,10 +61,6 @@ export const proxiesIn = ({ httpsProxy, httpProxy, noProxy }: Settings['network'
   http: httpProxy,
   except: noProxy,
 });
-
-/** A part of a connection string; empty without it. */
-export const partOf = (connectionString: string, name: string): string =>
-  new RegExp(`(?:^|;)\\s*${name}=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
 
 export type HubLogin = ReturnType<typeof hubLoginOf>;
 export const amqpsPort = 5671;

@@ -9,22 +9,16 @@ function require(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** `Key=value;Key=value`: a value may contain `=`. */
-function parts(connectionString: unknown): Map<string, string> {
-  const text = typeof connectionString === 'string' ? connectionString : '';
-  return new Map(
-    text.split(';').flatMap((part) => {
-      const at = part.indexOf('=');
-      return at < 0 ? [] : [[part.slice(0, at).trim(), part.slice(at + 1).trim()] as const];
-    }),
-  );
-}
+/** A part of a connection string, `Key=value;Key=value`, whose values may contain `=`; empty without it. */
+export const partOf = (connectionString: string, name: string): string =>
+  new RegExp(`(?:^|;)\\s*${name}\\s*=([^;]+)`).exec(connectionString)?.[1]?.trim() ?? '';
 
-function requireParts(value: unknown, names: readonly string[], what: string): Map<string, string> {
-  const found = parts(value);
-  const missing = names.filter((name) => !found.get(name));
+const hasParts = (connectionString: string, ...names: readonly string[]): boolean =>
+  names.every((name) => partOf(connectionString, name) !== '');
+
+function requireParts(value: unknown, names: readonly string[], what: string): void {
+  const missing = names.filter((name) => !hasParts(String(value), name));
   require(missing.length === 0, `is no ${what}: ${missing.join(', ')} missing`);
-  return found;
 }
 
 /** Whether only this machine can reach the address. */
@@ -38,20 +32,17 @@ const isHttpUrl = (value: unknown): boolean => {
 };
 
 /** Whether signatures for single files can be made with it. The emulator's key is known to the client. */
-export function hasAccountKey(connectionString: string): boolean {
-  const found = parts(connectionString);
-  return isEmulatorIn(found) || (found.has('AccountName') && found.has('AccountKey'));
-}
+export const hasAccountKey = (text: string): boolean => isEmulator(text) || hasParts(text, 'AccountName', 'AccountKey');
 
-const isEmulatorIn = (found: Map<string, string>): boolean => found.get('UseDevelopmentStorage') === 'true';
+const isEmulator = (text: string): boolean => partOf(text, 'UseDevelopmentStorage') === 'true';
 
 function requireStorage(value: unknown): void {
-  const found = parts(value);
-  const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
+  const text = String(value);
   const what = 'AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing';
-  require(hasAccountKey(String(value)) || hasSignature, `is no connection string of a storage account: ${what}`);
-  if (isEmulatorIn(found)) return;
-  const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
+  const isComplete = hasAccountKey(text) || hasParts(text, 'BlobEndpoint', 'SharedAccessSignature');
+  require(isComplete, `is no connection string of a storage account: ${what}`);
+  if (isEmulator(text)) return;
+  const endpoint = partOf(text, 'BlobEndpoint') || `${partOf(text, 'DefaultEndpointsProtocol') || 'https'}://storage`;
   const isPrivate = URL.canParse(endpoint) && (endpoint.startsWith('https:') || isLoopback(new URL(endpoint).hostname));
   require(isPrivate, 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
 }
@@ -144,11 +135,11 @@ export const settingFormats: Record<string, convict.Format> = {
   'events-connection-string': optional({
     validate(value) {
       const what = 'connection string of the hub’s event endpoint';
-      const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
-      const endpoint = found.get('Endpoint') ?? '';
+      requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
+      const endpoint = partOf(String(value), 'Endpoint');
       require(URL.canParse(endpoint) && endpoint.startsWith('sb://'), `is no ${what}: Endpoint must begin with sb://`);
       const isPrivate =
-        found.get('UseDevelopmentEmulator') !== 'true' ||
+        partOf(String(value), 'UseDevelopmentEmulator') !== 'true' ||
         isLoopback(new URL(endpoint.replace(/^sb:/, 'http:')).hostname);
       // The client does not check this itself (SDK trap).
       require(isPrivate, 'has UseDevelopmentEmulator=true, which means no encryption: allowed for a hub on this machine only');
@@ -156,7 +147,7 @@ export const settingFormats: Record<string, convict.Format> = {
   }),
   'service-connection-string': optional({
     validate: (value) =>
-      void requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
+      requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
   }),
   'storage-connection-string': optional({ validate: requireStorage }),
   // Only the account's key can sign for a single file.

@@ -4,7 +4,7 @@ import { openPool } from '../../access/network.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { partOf } from '../../settings/derived.ts';
+import { partOf } from '../../settings/formats.ts';
 import { type Client, newServiceClient, noRetry } from '../serviceSdk.ts';
 import { type HttpsResponse, type HubError, readHubError } from './hubError.ts';
 
