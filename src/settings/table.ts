@@ -5,6 +5,15 @@ import { settingFormats } from './formats.ts';
 
 convict.addFormats(settingFormats);
 
+const scopeFor = (what: string) =>
+  `Scope of the tokens that \`IDENTITY\` gets for the ${what}; when empty, the token of \`BACKENDS_…\` is used there.`;
+const ownAccountFor = (what: string) =>
+  `Connection string of an account of its own for the ${what}; when empty, \`STORE_CONNECTION_STRING\` is used.`;
+const ownUrlFor = (what: string) =>
+  `URL of the blob service of an account of its own for the ${what}, used with \`IDENTITY\`.`;
+const containerFor = (what: string) =>
+  `Container of the ${what} with \`STORE=blob\`; created if it does not exist and the connection string allows it.`;
+
 /** What each setting says, as operators read it. */
 const sentences = {
   IDENTITY:
@@ -38,14 +47,11 @@ const sentences = {
   NETWORK_CA_FILE:
     'PEM file of certificate authorities to trust besides those of Node.js, for every connection (D407).',
   INFORMATION_MODEL_URL: 'Base URL of the information model service.',
-  INFORMATION_MODEL_SCOPE:
-    'Scope of the tokens that `IDENTITY` gets for the information model; when empty, the token of `BACKENDS_…` is used there.',
+  INFORMATION_MODEL_SCOPE: scopeFor('information model'),
   TYPE_REGISTRY_URL: 'Base URL of the type definition registry.',
-  TYPE_REGISTRY_SCOPE:
-    'Scope of the tokens that `IDENTITY` gets for the type registry; when empty, the token of `BACKENDS_…` is used there.',
+  TYPE_REGISTRY_SCOPE: scopeFor('type registry'),
   PRINCIPAL_MANAGER_URL: 'Base URL of the principal manager.',
-  PRINCIPAL_MANAGER_SCOPE:
-    'Scope of the tokens that `IDENTITY` gets for the principal manager; when empty, the token of `BACKENDS_…` is used there.',
+  PRINCIPAL_MANAGER_SCOPE: scopeFor('principal manager'),
   BACKENDS_TOKEN: 'Fixed bearer token for the backends, instead of the token endpoint.',
   BACKENDS_TOKEN_URL: 'OAuth2 token endpoint (client credentials) that issues the bearer tokens for the backends.',
   BACKENDS_CLIENT_ID: 'Client id for the token endpoint.',
@@ -72,18 +78,12 @@ const sentences = {
     'Connection string of the storage account: with the account’s key, or with a shared access signature. Files for methods need the key.',
   STORE_ACCOUNT_URL:
     'Instead of that connection string: URL of the blob service of the storage account, used with `IDENTITY`.',
-  CHECKPOINTS_CONNECTION_STRING:
-    'Connection string of an account of its own for the checkpoints; when empty, `STORE_CONNECTION_STRING` is used.',
-  CHECKPOINTS_ACCOUNT_URL:
-    'URL of the blob service of an account of its own for the checkpoints, used with `IDENTITY`.',
-  CHECKPOINTS_CONTAINER:
-    'Container of the checkpoints with `STORE=blob`; created if it does not exist and the connection string allows it.',
-  DEAD_LETTERS_CONNECTION_STRING:
-    'Connection string of an account of its own for the dead letters; when empty, `STORE_CONNECTION_STRING` is used.',
-  DEAD_LETTERS_ACCOUNT_URL:
-    'URL of the blob service of an account of its own for the dead letters, used with `IDENTITY`.',
-  DEAD_LETTERS_CONTAINER:
-    'Container of the dead letters with `STORE=blob`; created if it does not exist and the connection string allows it.',
+  CHECKPOINTS_CONNECTION_STRING: ownAccountFor('checkpoints'),
+  CHECKPOINTS_ACCOUNT_URL: ownUrlFor('checkpoints'),
+  CHECKPOINTS_CONTAINER: containerFor('checkpoints'),
+  DEAD_LETTERS_CONNECTION_STRING: ownAccountFor('dead letters'),
+  DEAD_LETTERS_ACCOUNT_URL: ownUrlFor('dead letters'),
+  DEAD_LETTERS_CONTAINER: containerFor('dead letters'),
   DEAD_LETTERS_MAX_BYTES: 'Most bytes of all dead letters together; beyond it the oldest are deleted.',
   DEAD_LETTERS_RETENTION_DAYS: 'Dead letters older than this, in days, are deleted.',
   HTTP_HOST: 'Address to listen on: for `/startupz`, `/livez` and `/readyz`, and for invocations of remote methods.',
@@ -105,8 +105,7 @@ const sentences = {
   METHODS_DRAIN_SECONDS: 'How long a stop waits for the invocations in flight, in seconds (M1).',
   METHODS_FILES_CONNECTION_STRING:
     'Connection string, with the account’s key, of an account of its own for the files of methods; when empty, `STORE_CONNECTION_STRING` is used.',
-  METHODS_FILES_ACCOUNT_URL:
-    'URL of the blob service of an account of its own for the files of methods, used with `IDENTITY`.',
+  METHODS_FILES_ACCOUNT_URL: ownUrlFor('files of methods'),
   METHODS_FILES_CONTAINER:
     'Container of the files for methods; it must not be that of the checkpoints or the dead letters. When empty, methods with files cannot be invoked (M9).',
   METHODS_FILES_TENANT_CLAIM:
