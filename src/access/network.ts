@@ -7,6 +7,18 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ConfigurationError, type MethodsSettings, type Settings } from '../settings/config.ts';
 import { proxiesIn } from '../settings/derived.ts';
+import { missingOfPlatform } from './identity.ts';
+
+/** For a program with these settings. @param problems why it cannot run @throws ConfigurationError with those and what the platform lacks */
+export function preparePlatform(
+  settings: Settings | MethodsSettings,
+  env: NodeJS.ProcessEnv,
+  problems: readonly string[] = [],
+) {
+  const found = [...missingOfPlatform(settings.identity, env), ...problems];
+  if (found.length > 0) throw new ConfigurationError(found);
+  useNetwork(settings);
+}
 
 /** Sets for the whole process how it reaches other machines (D406, D407). @throws ConfigurationError when the file of authorities cannot be used */
 export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'network'>): void {
@@ -23,9 +35,7 @@ export function useNetwork({ network }: Pick<Settings | MethodsSettings, 'networ
 }
 
 interface PoolLimits {
-  /** Most connections; default any number. */
   readonly connections?: number;
-  /** For a connection, TLS included. */
   readonly connectMs: number;
   /** A connection without a request is kept for this time; the library's own when omitted. */
   readonly idleMs?: number;

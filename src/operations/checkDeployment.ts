@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { createReport, doubt, type Finding, fault, runChecks } from '@device-messaging/telemetry/check.ts';
-import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/network.ts';
+import { preparePlatform } from '../access/network.ts';
 import { readCertificate } from '../access/secretFiles.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
@@ -60,9 +59,7 @@ export async function checkDeployment(
   cureHubSdks();
   const { settings, findings } = checkSettings(() => {
     const settings = read(env, configDirectory);
-    const problems = missingOfPlatform(settings.identity, env);
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    useNetwork(settings);
+    preparePlatform(settings, env);
     if ('methods' in settings) readCertificate(settings.methods);
     return settings;
   }, env);

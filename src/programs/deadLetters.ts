@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/network.ts';
+import { preparePlatform } from '../access/network.ts';
 import { runCommand } from '../admin/commands.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { createLog } from '../observing/log.ts';
 import { openTraces } from '../observing/traces.ts';
 import { choiceOf, deleteLetters, list, show } from '../operations/deadLetterCommands.ts';
 import { replayChosen } from '../operations/replay.ts';
-import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
+import { configDirectory, readSettings } from '../settings/config.ts';
 import { versionOfBuild } from '../settings/derived.ts';
 import { openDeadLetters } from '../stores/open.ts';
 import { createHandling } from './handling.ts';
@@ -46,9 +45,7 @@ void runCommand(async (args) => {
   const choice = choiceOf(values);
   const isDryRun = values['dry-run'];
   const settings = readSettings(process.env, configDirectory);
-  const problems = missingOfPlatform(settings.identity, process.env);
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  useNetwork(settings);
+  preparePlatform(settings, process.env);
   const level = values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn';
   const log = createLog(level);
   const store = openDeadLetters(settings, log);

@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { logWarnings, switchLevelOnSignal } from '@device-messaging/telemetry/log.ts';
-import { missingOfPlatform } from '../access/identity.ts';
-import { useNetwork } from '../access/network.ts';
+import { preparePlatform } from '../access/network.ts';
 import type { LogText } from '../observing/events.ts';
 import { createLog, type Log } from '../observing/log.ts';
 import type { Traces } from '../observing/observation.ts';
 import { openTraces } from '../observing/traces.ts';
-import {
-  ConfigurationError,
-  configDirectory,
-  fileEffect,
-  type MethodsSettings,
-  type Settings,
-  strayVariables,
-} from '../settings/config.ts';
+import type { MethodsSettings, Settings } from '../settings/config.ts';
+import { ConfigurationError, configDirectory, fileEffect, strayVariables } from '../settings/config.ts';
 import { thisBuild, versionOfBuild } from '../settings/derived.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 
@@ -89,9 +82,7 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 function settingsOrExit<S extends Settings | MethodsSettings>({ name, readSettings, problems }: Program<S>): S {
   try {
     const settings = readSettings(process.env, configDirectory);
-    const found = [...missingOfPlatform(settings.identity, process.env), ...(problems?.(settings) ?? [])];
-    if (found.length > 0) throw new ConfigurationError(found);
-    useNetwork(settings);
+    preparePlatform(settings, process.env, problems?.(settings));
     return settings;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
