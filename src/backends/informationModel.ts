@@ -1,23 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalOf } from '@device-messaging/telemetry/exactJson.ts';
 import { z } from 'zod';
-import { defaultModel, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import {
-  isOneOf,
-  isText,
-  type Json,
-  type Keys,
-  keysOf,
-  memberOf,
-  parseJson,
-  pickSmall,
-  textIn,
-  valueIn,
-} from '../protocol/json.ts';
+import { defaultModel, integerIn, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import type { Json, Keys } from '../protocol/json.ts';
+import { isOneOf, isText, keysOf, memberOf, parseJson, pickSmall, textIn, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { path } from './percentEncoding.ts';
 import type { Refusal } from './refusal.ts';
-import type { AnswerReading, Send } from './sending.ts';
+import { type AnswerReading, dataOf, type Send, type Take } from './sending.ts';
 
 const mandatory = ['objectId', 'model', 'version'] as const;
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
@@ -27,10 +17,6 @@ const ofModel = keysOf([
   ...['properties', 'variables', 'relatedModels'],
 ]);
 
-/** Called with each element of an answer as it is read. What it throws ends the reading. */
-type Take = (element: Json) => void;
-
-/** Reads the result of each related model, and covers their texts. */
 type RelatedReading = Pick<AnswerReading<Json>, 'cover'> & { readonly take: Take };
 
 export type InformationModel = ReturnType<typeof informationModel>;
@@ -142,17 +128,6 @@ export function informationModel(send: Send) {
   };
 }
 
-const ofList = keysOf(['data']);
-
-/** The elements of `{"data":[…]}`. */
-const dataOf = (keys: Keys, take: Take): AnswerReading<void> => ({
-  keys: ofList,
-  elements: { key: 'data', keys, take },
-  result({ members, twice }) {
-    if (!members.has('data') || twice.size > 0) throw new TypeError('expected one list of data');
-  },
-});
-
 const objectModel: AnswerReading<Json> = {
   keys: ofModel,
   result(answer) {
@@ -177,10 +152,11 @@ export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean 
 }
 
 export function isReplacedBy(sent: Json, stored: Json): boolean {
-  const before = versionOf(sent);
+  const before = versionIn(sent);
   return (
     before !== undefined &&
-    versionOf(stored) === before + 1n &&
+    before >= 0n &&
+    versionIn(stored) === before + 1n &&
     isOfType(typeIn(stored), typeIn(sent)) &&
     (!sent.members.has('name') || equalIn('name', sent, stored)) &&
     equalIn('properties', sent, stored, '{}') &&
@@ -199,16 +175,12 @@ function isOfType(type: TypeRef | undefined, wanted: TypeRef | undefined): boole
 
 const typeIn = (json: Json): TypeRef | undefined => parseTypeRef(pickSmall(json, ['type']).type);
 
-/** Exact for versions beyond 2^53, too. */
-function versionOf(json: Json): bigint | undefined {
-  const text = textIn(json, 'version') ?? '';
-  return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;
-}
+/** Exact for versions beyond 2^53, too; undefined when it is no integer. */
+export const versionIn = (json: Json): bigint | undefined => integerIn(textIn(json, 'version') ?? '');
 
 /** Whether two JSON texts have the same value, however written. Numbers are compared exactly: 2^53 and 2^53 + 1 differ, `1.0` and `10e-1` do not. */
 export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
 
-/** The same for one member of two objects. `otherwise` replaces a missing member. */
 function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
   const read = (json: Json) => textIn(json, key) ?? otherwise;
   return saysTheSame(read(a), read(b));
@@ -271,7 +243,6 @@ export function attributesOf(reference: Reference, keys?: Keys): Json {
   return attributes;
 }
 
-/** Whether one of these attributes is `true`. */
 export const isMarked = (reference: Reference, marks: Keys): boolean =>
   reference.members.has('attributes') && hasTrue(attributesOf(reference, marks));
 

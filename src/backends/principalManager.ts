@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { isSegment } from '../protocol/fields.ts';
-import { keysOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Cache } from './cache.ts';
 import { path } from './percentEncoding.ts';
-import { type AnswerReading, type Call, type CallRequest, membersOf, type Send } from './sending.ts';
+import { type Call, type CallRequest, dataOf, membersOf, type Send } from './sending.ts';
 
 export type Principal = z.infer<typeof principal>;
 
@@ -17,28 +16,6 @@ const principal = z.object({
   parentId: z.string().nullish(),
 });
 const one = membersOf(principal);
-const ofList = keysOf(['data']);
-
-/** `{"data":[…]}` with one identity or none. */
-function oneOrNone(): AnswerReading<Principal | undefined> {
-  let found: Principal | undefined;
-  return {
-    keys: ofList,
-    elements: {
-      key: 'data',
-      keys: one.keys,
-      take(element) {
-        if (found !== undefined) throw new TypeError('expected one identity at most');
-        found = one.result(element);
-      },
-    },
-    result(answer) {
-      if (!answer.members.has('data')) throw new TypeError('expected a list of data');
-      return found;
-    },
-  };
-}
-
 /** Some servers refuse longer URLs, or break off the connection (P5). */
 const maxUrlBytes = 8_192;
 
@@ -69,7 +46,13 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
           (connectivityPath === '' ? '' : path`&path=${connectivityPath}`) +
           (identity === undefined ? '' : path`&identity=${identity}`);
         if (url.replace(/\/+$/, '').length + query.length > maxUrlBytes) throw tooLong(connectivityPath, identity);
-        return (await send({ operation: 'resolve identity', method: 'GET', path: query, read: oneOrNone() })).value;
+        let found: Principal | undefined;
+        const read = dataOf(one.keys, (element) => {
+          if (found !== undefined) throw new TypeError('expected one identity at most');
+          found = one.result(element);
+        });
+        await send({ operation: 'resolve identity', method: 'GET', path: query, read });
+        return found;
       });
     },
 

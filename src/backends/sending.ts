@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
+import type { HttpRequest } from '../observing/callRecords.ts';
 import type { Observation } from '../observing/observation.ts';
 import { derivedId } from '../protocol/event.ts';
-import {
-  answerReader,
-  type Elements,
-  type Json,
-  type Keys,
-  keysOf,
-  MalformedJson,
-  pickSmall,
-} from '../protocol/json.ts';
+import type { Elements, Json, Keys } from '../protocol/json.ts';
+import { answerReader, keysOf, MalformedJson, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { HttpMethod } from '../protocol/vocabulary.ts';
 import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
@@ -22,7 +15,6 @@ import { createRetries, hidesEffect, isPassing, type Retries } from './retryPoli
 import { orNone } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
-/** The device, the deadline and the course of the message that calls the backends. */
 export interface Call {
   readonly deviceId: string;
   readonly correlationId: string;
@@ -34,23 +26,13 @@ export interface Call {
   readonly observation: Observation;
 }
 
-export interface CallRequest<T> {
-  /** For `details` and logs: `replace object model`. */
-  readonly operation: string;
-  readonly method: HttpMethod;
-  /** Path and query, encoded. */
-  readonly path: string;
-  /** Sent unchanged (R5). */
-  readonly body?: string;
+export interface CallRequest<T> extends HttpRequest {
   /** Whether the request may change something. Default: true unless the method is GET. */
   readonly mutates?: boolean;
-  /** 4xx statuses that are returned as `refusal` instead of thrown. */
-  readonly expect?: readonly number[];
   /** Without it the body of the response is not read. */
   readonly read?: AnswerReading<T>;
 }
 
-/** What is read of an answer, and what is made of it. */
 export interface AnswerReading<T> {
   /** The keys of the outermost object that `result` looks at. */
   readonly keys: Keys;
@@ -62,11 +44,23 @@ export interface AnswerReading<T> {
   readonly cover?: ((redacted: (words: string) => string) => void) | undefined;
 }
 
-/** Reads the members of a schema. */
 export function membersOf<T extends z.ZodObject>(schema: T, pickOf = pickSmall): AnswerReading<z.infer<T>> {
   const members = schema.keyof().options;
   return { keys: keysOf(members), result: (answer) => schema.parse(pickOf(answer, members)) };
 }
+
+const ofList = keysOf(['data']);
+/** Called with each element of an answer as it is read. What it throws ends the reading. */
+export type Take = Elements['take'];
+
+/** The elements of `{"data":[…]}`. */
+export const dataOf = (keys: Keys, take: Take): AnswerReading<void> => ({
+  keys: ofList,
+  elements: { key: 'data', keys, take },
+  result({ members, twice }) {
+    if (!members.has('data') || twice.size > 0) throw new TypeError('expected one list of data');
+  },
+});
 
 type CallResult<T> = (
   | { readonly value: T; readonly refusal: undefined }
@@ -79,7 +73,6 @@ type CallResult<T> = (
 /** @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error */
 export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;
 
-/** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(backend: Backend): (call: Call) => Send {
   const { name, attemptTimeoutMs, tokens, attempt, recordOutcome, calls, bulkhead, redact } = backend;
 

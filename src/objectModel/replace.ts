@@ -1,9 +1,9 @@
 import type { BoundBackends } from '../backends/backends.ts';
+import { versionIn } from '../backends/informationModel.ts';
 import { Refusal } from '../backends/refusal.ts';
 import { invalid } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
-import { integerIn } from '../protocol/fields.ts';
-import { type Json, textIn, withMember } from '../protocol/json.ts';
+import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { locate } from './storedModel.ts';
 
@@ -77,7 +77,7 @@ const tooFarAhead = ({ generation, maxVersionGap }: Replacement, gap: bigint, ve
 
 /** The request's version. @throws the refusal when it is no integer and cannot be compared */
 function requested(body: Json, refusal?: Refusal): bigint {
-  const version = integerIn(textIn(body, 'version') ?? '');
+  const version = versionIn(body);
   if (version !== undefined) return version;
   throw refusal ?? new Error('a version that is no integer was accepted');
 }

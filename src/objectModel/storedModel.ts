@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { versionIn } from '../backends/informationModel.ts';
 import { readable } from '../backends/refusal.ts';
-import { integerIn, isGuid } from '../protocol/fields.ts';
+import { isGuid } from '../protocol/fields.ts';
 import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
 import { maxReplyBytes } from '../protocol/reply.ts';
@@ -27,7 +28,7 @@ const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 export function versionOf(stored: Json): bigint {
-  const version = integerIn(locate(stored).version);
+  const version = versionIn(stored);
   if (version === undefined) throw new Error('the information model answered with a version that is no integer');
   return version;
 }
@@ -47,7 +48,6 @@ export function registered(stored: Json, created: boolean, related?: RelatedMode
 export const keptOf = (text: Buffer): Buffer =>
   text.length > maxReplyBytes ? Buffer.from(text.subarray(0, maxReplyBytes + 1)) : text;
 
-/** Schema of the results of related models in an acknowledgement (B1). */
 export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
@@ -62,7 +62,6 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
   let characters = 0;
   return {
     results,
-    /** Those that this request created. */
     created: createdModels,
     /** @throws Rejection for more than may be read */
     take(related: Json): void {

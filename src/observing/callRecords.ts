@@ -12,12 +12,15 @@ import {
 import type { Meter } from './metrics.ts';
 import { beginStep, type Observation } from './observation.ts';
 
-interface HttpRequest {
-  /** What is asked of the backend, in the words of `details`. */
+export interface HttpRequest {
+  /** What is asked of the backend, in the words of `details` and logs: `replace object model`. */
   readonly operation: string;
   readonly method: HttpMethod;
+  /** Path and query, encoded. */
   readonly path: string;
+  /** Sent unchanged (R5). */
   readonly body?: string;
+  /** 4xx statuses that are returned as `refusal` instead of thrown. */
   readonly expect?: readonly number[];
 }
 
@@ -66,7 +69,6 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
   const serverPort = Number(port) || (protocol === 'https:' ? 443 : 80);
 
   return {
-    /** One call with all its attempts. */
     begin(observation: Observation, request: HttpRequest) {
       const { operation, method, path, body, expect } = request;
       const { publish, times } = observation;
