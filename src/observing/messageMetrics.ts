@@ -9,16 +9,10 @@ const longBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');
 const generation = closed('device_messaging.generation', 'generation of the message', ['V1', 'V2']);
-const kind = closed('device_messaging.kind', 'a message of ours, or why it is passed over', [
-  'message',
-  'skipped',
-  'unattributed',
-  'undecodable',
-]);
-const stage = closed('device_messaging.stage', 'where it waited: in the hub, then behind others of its device', [
-  'hub',
-  'lane',
-]);
+const kinds = ['message', 'skipped', 'unattributed', 'undecodable'] as const;
+const kind = closed('device_messaging.kind', 'a message of ours, or why it is passed over', kinds);
+const stages = ['hub', 'lane'] as const;
+const stage = closed('device_messaging.stage', 'where it waited: in the hub, then behind others of its device', stages);
 const place = closed(
   'device_messaging.place',
   'in work, waiting in memory to begin, with nothing left but replies to be sent, with nothing left but replies that wait for the full queues of their devices; `models`: those that `Svc.Device.SyncModel` keeps, beside one of these',
@@ -27,12 +21,12 @@ const place = closed(
 const code = closed('device_messaging.code', 'result code', Object.keys(resultCodes) as ResultCode[]);
 const fault = closed('error.type', 'whose side a failure is on; absent after a success', ['', ...faults]);
 
-/** Messages from the hub to their end. */
+const messaging = (system: 'eventhubs' | 'iothub', operation: string) => {
+  return { 'messaging.system': system, 'messaging.operation.name': operation };
+};
+
 export const messageMetrics = {
-  'messaging.client.consumed.messages': counter('{message}', {
-    'messaging.system': 'eventhubs',
-    'messaging.operation.name': 'receive',
-  })(
+  'messaging.client.consumed.messages': counter('{message}', messaging('eventhubs', 'receive'))(
     'Events that were read from the hub',
     'The load. Most are `skipped`: telemetry that is not for this service. Alert on `unattributed`: events from another source than the built-in endpoint. `undecodable`: AMQP that would harm a reader; the log names the device.',
     [kind],
@@ -46,10 +40,7 @@ export const messageMetrics = {
     'Results by message. Those with `internal_platform_error` or `timeout_exceeded` become dead letters.',
     [code, message, generation],
   ),
-  'messaging.process.duration': histogram(longBuckets, {
-    'messaging.system': 'eventhubs',
-    'messaging.operation.name': 'process',
-  })(
+  'messaging.process.duration': histogram(longBuckets, messaging('eventhubs', 'process'))(
     'Duration of the handling of a message, from its beginning until its result is known',
     'How long backends and back-off take together. The count is the number of handled messages.',
     [message, generation, fault],
@@ -98,17 +89,13 @@ const whereUnsettled = closed(
   ['waiting', 'full_queues', 'sent'],
 );
 
-/** Replies to devices. */
 export const replyMetrics = {
   'device_messaging.replies': counter('{message}')(
     'Replies of handled messages, by what became of them',
     'All but `delivered` were dropped. `queue_full`: the device does not fetch its messages. Alert when `throttled` or `unanswered` increases: more replies than the tier of the hub takes.',
     [closed('device_messaging.result', 'what became of it', ['delivered', ...dropReasons])],
   ),
-  'messaging.client.operation.duration': histogram(requestBuckets, {
-    'messaging.system': 'iothub',
-    'messaging.operation.name': 'send',
-  })(
+  'messaging.client.operation.duration': histogram(requestBuckets, messaging('iothub', 'send'))(
     'Duration of one attempt to send a reply, until the hub has settled it',
     'The hub’s service endpoint: slow, or why it does not take replies.',
     [closed('error.type', 'why the hub did not take it; absent when it did', ['', ...refusalReasons])],
@@ -128,17 +115,12 @@ export const replyMetrics = {
   ),
 };
 
-const partition = open(
-  'messaging.destination.partition.id',
-  'id of the partition, among those that this instance reads',
-);
-const state = closed('device_messaging.state', 'whether it takes in events, or only finishes what it has', [
-  'reading',
-  'draining',
-]);
+const ofPartition = 'id of the partition, among those that this instance reads';
+const partition = open('messaging.destination.partition.id', ofPartition);
+const states = ['reading', 'draining'] as const;
+const state = closed('device_messaging.state', 'whether it takes in events, or only finishes what it has', states);
 const workOrMemory = closed('device_messaging.place', 'in work, or waiting in memory to begin', ['work', 'memory']);
 
-/** Partitions of the hub that this instance reads, and what becomes of them. */
 export const partitionMetrics = {
   'device_messaging.partitions': updowncounter('{partition}')(
     'Partitions that this instance owns and reads',

@@ -11,7 +11,7 @@ import {
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
 import { observeProcess, processMetrics } from '@device-messaging/telemetry/process.ts';
-import { within } from '../concurrency/waiting.ts';
+import { lazy, within } from '../concurrency/waiting.ts';
 import {
   type BackendKey,
   backendNames,
@@ -196,7 +196,6 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
   const message = 'metrics cannot be sent to the collector';
   const raise = (diagnosis: object) => troubles.raise(source, { level: 'warn', message, diagnosis, still: () => ({}) });
   const failed = (error: unknown): undefined => void raise({ err: error });
-  let writing: Promise<() => string> | undefined;
 
   /** Nothing waits for it, and its failures are logged (D118). */
   async function startSending(): Promise<(() => Promise<void>) | undefined> {
@@ -207,15 +206,12 @@ export function openMetrics({ env, log, names, ...program }: MetricsOptions) {
     return sendToCollector(report, await resourceOf(program), wanted, exported);
   }
 
-  const openExposition = async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes));
+  const exposition = lazy(async () => createExposition(meter, labelsOf((await resourceOf(program)).attributes)));
   const sending = startSending().catch(failed);
   return {
     meter: meter as Meter,
     /** All metrics, in the text format of Prometheus; undefined when they are switched off. */
-    async text() {
-      writing ??= openExposition();
-      return (await writing)();
-    },
+    text: async () => (await exposition())(),
     summary: (): object => summaryOf(meter),
     /** Sends the last values to the collector, if there is one. Ends soon, also when the collector does not answer. */
     async close() {
