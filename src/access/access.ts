@@ -42,7 +42,6 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
   const secrets = openSecretFiles(settings, telling);
   const secretAt = (path: string): Secret => secrets.of(path) ?? String(settingIn(settings, path) ?? '');
   if (settings.network) followProxies(settings.network, secretAt);
-  /** That of its own, or that of all stores. */
   function accountFor(of: AccountUse) {
     const ofOwn: Account = { connectionString: '', accountUrl: '', ...settings[of] };
     return isNowhere(ofOwn) ? { ...store, group: 'store' } : { ...ofOwn, group: of };
@@ -86,11 +85,9 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     },
     /** The token of all backends; empty when the token endpoint gives it. */
     token: () => secretAt('backends.token'),
-    /** For the token endpoint. */
     clientSecret: () => secretAt('backends.clientSecret'),
     /** That others have to show at the admin port; empty when none is needed. */
     adminToken: () => secretAt('admin.token'),
-    /** For the log: what is used, by what. */
     ways: (): Readonly<Record<string, Way>> => ({
       ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
       service: hub.hostName === '' ? 'key' : 'identity',

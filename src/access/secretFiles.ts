@@ -18,7 +18,6 @@ interface RotatingSecret {
   onChange(listener: () => void): () => void;
 }
 
-/** A secret of the settings: fixed, or in a file. */
 export type Secret = string | RotatingSecret;
 
 export const isSecret = (access: unknown): access is Secret =>
@@ -26,7 +25,6 @@ export const isSecret = (access: unknown): access is Secret =>
 
 export const currentOf = (secret: Secret): string => (typeof secret === 'string' ? secret : secret.current());
 
-/** @param refused by the other side */
 export const renewed = async (secret: Secret, refused: string): Promise<string> =>
   typeof secret === 'string' ? secret : secret.renew(refused);
 
@@ -152,7 +150,6 @@ function rotating(one: SecretFile, settings: object, telling: SecretFilesTelling
   };
 }
 
-/** PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;

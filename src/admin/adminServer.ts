@@ -97,12 +97,10 @@ interface AdminOptions {
   /** What stands above the list of `GET /`. */
   readonly about: object;
   readonly routes: Routes;
-  /** The web page, below `/page/`. */
   readonly page?: PageFiles | undefined;
   readonly limits?: ClientLimits;
 }
 
-/** A request that cannot be answered; the message is for the caller. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest';
   readonly status: number;

@@ -78,7 +78,6 @@ export const fleetRoute = (addresses: string) => ({
   get: (_: URLSearchParams, authorization = '') => lookAtFleet(addresses, authorization.replace(/^Bearer /, '')),
 });
 
-/** One line for each instance, and one for what nobody reads. */
 export function readableFleet({ members, unread }: Awaited<ReturnType<typeof lookAtFleet>>): string {
   const rows = members.map(({ address, program = '', instance = '', version = '', error, ...about }) => {
     const { partitions = [], troubles = [] } = about;

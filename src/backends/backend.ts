@@ -31,7 +31,7 @@ export const probes = {
   principalManager: '/devices?device=none',
 } as const;
 
-interface BackendOptions {
+export interface BackendOptions {
   readonly backend: keyof typeof probes;
   readonly url: string;
   readonly tokens: TokenSource;
@@ -40,7 +40,9 @@ interface BackendOptions {
   readonly troubles: Troubles;
   readonly redact: Redact;
   readonly meter?: Meter | undefined;
+  /** For large answers of all backends; they are charged nowhere when omitted. */
   readonly room?: ReadingRoom | undefined;
+  /** Replaces the network. */
   readonly adapter?: Adapter | undefined;
   readonly random?: (() => number) | undefined;
 }

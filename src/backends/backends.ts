@@ -7,7 +7,7 @@ import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { type Backend, type CallSettings, createBackend, type probes } from './backend.ts';
+import { type Backend, type BackendOptions, type CallSettings, createBackend, type probes } from './backend.ts';
 import { type Cache, cacheEntries, createCache } from './cache.ts';
 import type { BackendState } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
@@ -16,11 +16,9 @@ import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSettings, type TokenSource } from './tokens.ts';
-import type { ReadingRoom } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
 export type BackendName = keyof typeof probes;
-/** The backends as one message sees them. */
 export type BoundBackends = ReturnType<Backends['bind']>;
 
 type CommonSettings = TokenSettings &
@@ -30,19 +28,13 @@ type CommonSettings = TokenSettings &
     'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'
   >;
 
-interface BackendOptions {
+interface BackendsOptions extends Pick<BackendOptions, 'room' | 'adapter' | 'random' | 'meter'> {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
   readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
   /** To remove from the texts of backends; those for the backends when omitted. */
   readonly secrets?: SecretList;
   /** For the log while something is wrong: how much waits, or is in progress. */
   readonly amounts?: (() => object) | undefined;
-  /** For large answers of all backends; they are charged nowhere when omitted. */
-  readonly room?: ReadingRoom | undefined;
-  /** Replaces the network, for the backends and the token endpoint. */
-  readonly adapter?: AxiosAdapter;
-  readonly random?: () => number;
-  readonly meter?: Meter;
 }
 
 export type Backends = ReturnType<typeof createBackends>;
@@ -51,7 +43,7 @@ export type Backends = ReturnType<typeof createBackends>;
 export function createBackends(
   settings: CommonSettings & { readonly principalManagerUrl: string },
   log: LogLines,
-  options: BackendOptions = {},
+  options: BackendsOptions = {},
 ) {
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeDefinition>('types');
@@ -100,8 +92,7 @@ export function createBackends(
 
 export type MethodBackends = ReturnType<typeof createMethodBackends>;
 
-/** The backend calls of the front door (M2). */
-export function createMethodBackends(settings: CommonSettings, log: LogLines, options: BackendOptions = {}) {
+export function createMethodBackends(settings: CommonSettings, log: LogLines, options: BackendsOptions = {}) {
   const { open, newCache, states, close } = createOpener(settings, log, options);
   const types = newCache<TypeMethods>('types');
   const informationModel = open('informationModel', settings.informationModelUrl);
@@ -120,7 +111,7 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
 function createOpener(
   settings: CommonSettings,
   log: LogLines,
-  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendOptions,
+  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendsOptions,
 ) {
   const troubles = createTroubles(log, amounts);
   const own = {

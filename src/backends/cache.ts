@@ -19,7 +19,6 @@ function set<T>(own: DeviceEntries<T>, key: string, entry: CacheEntry<T> | undef
   else own.entries.set(key, entry);
 }
 
-/** Of each cache of the service and the front door. */
 export const cacheEntries = 32_000;
 /** A usual entry has fewer. */
 export const entryBytes = 1024;

@@ -9,14 +9,8 @@ import { membersOf, readAnswer } from './sending.ts';
 import { staticToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
-/** The members of an object model that an invocation needs. */
-export interface InvocableObject {
-  /** As the information model spells it: a caller may use other capital letters. */
-  readonly objectId: string;
-  readonly type: string;
-  /** Device id and connectivity path; undefined when the object has no owner (P5). */
-  readonly path: string | undefined;
-}
+/** What an invocation needs, as the information model spells it; `path` is undefined when the object has no owner (P5). */
+export type InvocableObject = Readonly<Record<'objectId' | 'type', string> & { path: string | undefined }>;
 
 export type ObjectResult =
   | { readonly kind: 'object'; readonly object: InvocableObject }

@@ -1,8 +1,6 @@
 import { isSegment } from '../protocol/fields.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-// Values of devices and backends in the path and in the headers of a request.
-
 /**
  * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded.
  * @throws Error for values that encoding does not make safe: `.`, `..`, half a surrogate pair. Callers check ids when they arrive (P5).

@@ -1,7 +1,7 @@
 import type { Circuit } from './circuit.ts';
 import { type Deadline, timeoutExceeded } from './deadline.ts';
 
-/** The numbers of retries and circuits. They are the same for all backends, and no operator would choose others. */
+/** The same for all backends: no operator would choose others. */
 export const policy = {
   /** First and longest back-off. */
   backOffMs: 100,

@@ -23,7 +23,6 @@ export class TransportFailure extends Error {
 export type ReadingRoom = Pick<Line, 'take' | 'shrink' | 'give'>;
 
 interface TransportSettings {
-  /** Further requests wait in a queue. */
   readonly connections: number;
   /** The usual limit of an attempt, including the time in the queue and for connecting. */
   readonly attemptTimeoutMs: number;

@@ -130,7 +130,6 @@ const maxTypes = 64;
 export function lineages(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
   const load = cached(send, call, cache, latestMs, declaring);
 
-  /** Reads the type and all its base types. @throws Rejection */
   return async function lineageOf(model: string, type: TypeRef): Promise<Lineage> {
     const refs = new Map([[nameOf(type), type]]);
     const types: TypeMethods[] = [];

@@ -8,11 +8,9 @@ import type { Rejection } from '../protocol/rejection.ts';
 import type { Notification } from '../protocol/reply.ts';
 import type { MessageLimits } from '../settings/constants.ts';
 
-/** A message whose properties and body have passed the card's checks. */
 export interface Request<Headers = unknown, Body = unknown> {
   readonly envelope: Envelope;
   readonly headers: Headers;
-  /** The body as it arrived. */
   readonly json: Json;
   /** The result of the card's body schema. */
   readonly body: Body;

@@ -49,12 +49,10 @@ export function checkBodyHeaders({
   if (Number(length) > maxBodyBytes) throw tooLarge();
 }
 
-/** Whether the caller sends the body only when it is asked for. */
 export const isContinue = (expect: string | undefined): boolean => expect?.trim().toLowerCase() === '100-continue';
 
 /**
  * The bytes of a body. After a failure it is not read any further.
- * @param ended aborted when the bytes are no longer needed
  * @throws Failure too_large, request_timeout; invalid_request when the caller has gone; Cancelled
  */
 export async function receiveBody(body: Readable, ended: AbortSignal): Promise<Buffer> {

@@ -46,7 +46,6 @@ export class Failure extends Error {
   }
 }
 
-/** The errors body, as of the backends. */
 export function errorsOf(failure: Failure, correlationId: string): object {
   const { reason, detail, foreignDetail, invoked, methodStatus, status } = failure;
   const text = foreignDetail ? shortened(`${detail}: ${foreignDetail}`) : detail;

@@ -22,7 +22,6 @@ interface FileInputsRequest {
 export type FileInputs = ReturnType<typeof createFileInputs>;
 
 interface FileInputsOptions {
-  /** Undefined when no storage is configured. */
   readonly storage: FileStorage | undefined;
   /** Claim with the folder of the caller's files; empty: all callers share the container. */
   readonly tenantClaim: string;

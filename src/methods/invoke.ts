@@ -38,7 +38,6 @@ interface InvokeOptions {
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
 export function createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }: InvokeOptions) {
-  /** @throws Failure, Rejection or Cancelled */
   return async (request: AuthorizedRequest, body: Invocation): Promise<MethodResult> => {
     const { observation, route, claims, deadline } = request;
     const { objectId } = request.object;
@@ -96,7 +95,6 @@ async function declaredInputs(
   throw new Failure('method_not_found', notDeclared(type, method, lineage));
 }
 
-/** Most names that a misspelt one is compared with. */
 const mostNames = 200;
 
 function notDeclared(type: string, method: string, { types, unknown }: Lineage): string {

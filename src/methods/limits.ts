@@ -61,7 +61,6 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
 
 const overloaded = (detail: string) => new Failure('overloaded', detail);
 
-/** Numbers of what is in progress, by key. */
 function createCounts() {
   const byKey = new Map<string, number>();
   let all = 0;

@@ -1,15 +1,7 @@
 import { inexactIn, isShallow } from '@device-messaging/telemetry/exactJson.ts';
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import {
-  allKeys,
-  answerLimits,
-  type Json,
-  MalformedJson,
-  maxJsonDepth,
-  memberOf,
-  parseJson,
-  textIn,
-} from '../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
+import { allKeys, answerLimits, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
 import { placeIn } from '../protocol/rejection.ts';
 import { effects, type Reason } from '../protocol/vocabulary.ts';
 import { isWhole } from './contract.ts';
@@ -18,7 +10,6 @@ import { effectTexts, Failure, type FailureOptions } from './failure.ts';
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;
 
-/** The response to the application (M7). */
 export type MethodResult = { readonly status: number; readonly output?: Readonly<Record<string, unknown>> };
 
 /** The statuses with which a device reports that it did not get a reply of the method (M8, D42), and what to do when nothing was invoked. */

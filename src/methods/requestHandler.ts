@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MethodBackends } from '../backends/backends.ts';
 import { createDeadline, type Deadline } from '../backends/deadline.ts';
+import { createCondition } from '../concurrency/waiting.ts';
 import type { InvocationObservation, InvocationRecords, RequestFields } from '../observing/invocationRecords.ts';
 import type { LogLines } from '../observing/log.ts';
 import { path as pathForm } from '../protocol/fields.ts';
@@ -30,10 +31,10 @@ export type RequestHandler = ReturnType<typeof createRequestHandler>;
 export function createRequestHandler({ backends, invoke, limits, invocations, log }: RequestHandlerOptions) {
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
-  /** Requests without a log line yet. */
+  /** Requests without a log line yet, the oldest first. */
   const open = new Set<InvocationObservation>();
   let isStopping = false;
-  let onIdle = () => {};
+  const ended = createCondition();
 
   /** Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43). */
   async function authorize({ headers }: IncomingMessage, observation: InvocationObservation, deadline: Deadline) {
@@ -86,18 +87,15 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
 
   return {
     isStopping: () => isStopping,
-    /** For operators: the oldest first. */
     requests: (): Iterable<InvocationObservation> => open,
     inProgress: () => open.size,
     stop() {
       isStopping = true;
     },
     /** Resolves when each request has its log line. */
-    idle: () =>
-      new Promise<void>((resolve) => {
-        onIdle = resolve;
-        if (open.size === 0) resolve();
-      }),
+    async idle() {
+      while (open.size > 0) await ended.change();
+    },
     /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
     abort: () => aborted.abort(),
 
@@ -115,7 +113,7 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
         observation.ended(response.writableFinished ? response.statusCode : undefined, failure);
         release();
         open.delete(observation);
-        if (open.size === 0) onIdle();
+        ended.changed();
       }
       response.once('close', end);
       try {

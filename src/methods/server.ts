@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  STATUS_CODES,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { createServer as createPlainServer, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
@@ -115,7 +110,6 @@ const httpOptions = {
   keepAliveTimeout: 72_000, // longer than the idle time of usual load balancers, so that they close connections first
 };
 
-/** For the start, and for each change of the certificate. */
 export const secureOptions = (tls: Certificate) => ({ ...tls, minVersion: 'TLSv1.2' as const });
 
 /**

@@ -25,10 +25,7 @@ const absences: Todos = {
     /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
 };
 
-/**
- * What an operator can do about a failure without an answer; undefined when its code tells no cause.
- * @param compare what names the host in the settings, and with what to compare it
- */
+/** What to do about a failure without an answer, if its code tells the cause. @param compare what names the host, and with what to compare it */
 export const todoOf = (code: string, compare: string): string | undefined =>
   foundIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
 
@@ -80,7 +77,6 @@ export function keyOrClock(mend: string, said = '', date = ''): string {
 const toldTime = (text: string): number =>
   Date.parse(text.includes('GMT') ? text : text.includes('T') ? `${text.trim()}Z` : `${text} UTC`);
 
-/** What an error of the hub's event endpoint means for an operator. */
 export interface ReadingDiagnosis {
   /** Errors of the same cause are one source of trouble. */
   readonly cause: string;
@@ -153,7 +149,6 @@ function innermost(error: unknown): Error & { readonly code?: unknown } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** The hub has not answered a request for its properties. */
 class HubFailure extends Error {
   override readonly name = 'HubFailure';
   readonly diagnosis: ReadingDiagnosis;
@@ -227,7 +222,6 @@ function endpointBy(isByIdentity: boolean) {
   return { setting: isByIdentity ? host : serviceConnection, host, compare: `compare ${host} with that of the hub` };
 }
 
-/** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export function diagnoseService(error: unknown, isByIdentity = false) {
   const cause = causeOf(error);
   const { name, message } = cause;
@@ -263,7 +257,6 @@ interface MethodsFault {
   readonly date?: string;
 }
 
-/** What an operator can do when the hub takes no methods; fields of a log line. */
 export function diagnoseMethods({ failure, cause = '', date }: MethodsFault, isByKey: boolean): Remedy {
   const { setting, compare } = endpointBy(!isByKey);
   const right = isByKey ? ofPolicy : 'give the identity a role at this hub that may invoke methods (docs/identity.md)';

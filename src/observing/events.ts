@@ -1,14 +1,5 @@
-import {
-  type EventLevel,
-  error,
-  eventNames,
-  fatal,
-  info,
-  linesDropped,
-  type MessageOf,
-  warn,
-  warnOrError,
-} from '@device-messaging/telemetry/log.ts';
+import type { EventLevel, MessageOf } from '@device-messaging/telemetry/log.ts';
+import { error, eventNames, fatal, info, linesDropped, warn, warnOrError } from '@device-messaging/telemetry/log.ts';
 
 /**
  * The lines of the log at `info` and above, but for `handled`: a closed list. The names are an interface: operators look

@@ -46,7 +46,6 @@ export type InvocationObservation = ReturnType<InvocationRecords['begin']>;
 
 type Options = MessageRecordsOptions & { readonly hubHost: string };
 
-/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
 export function createInvocationRecords({ log, meter, hubHost, traces, taps }: Options) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');

@@ -1,10 +1,5 @@
-import {
-  createLog as createLogOf,
-  type LogLines as LinesOf,
-  type LogLevel,
-  type Log as LogOf,
-  type LogOptions,
-} from '@device-messaging/telemetry/log.ts';
+import type { LogLines as LinesOf, LogLevel, Log as LogOf, LogOptions } from '@device-messaging/telemetry/log.ts';
+import { createLog as createLogOf } from '@device-messaging/telemetry/log.ts';
 import { eventOf, events, type LogText } from './events.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */
@@ -35,7 +30,6 @@ export type Trouble = (
   | { readonly level: 'warn'; readonly message: LogText<'warn'> }
   | { readonly level: 'error'; readonly message: LogText<'error'> }
 ) & {
-  /** What it is about: also in the line of its end. */
   readonly fields?: object;
   /** Why, and what to do: only while it lasts. */
   readonly diagnosis?: object;
@@ -146,7 +140,6 @@ export function createTroubles(log: LogLines, amounts?: () => object) {
       if (isWritten) writeEnd(episode, end);
       episode.end = isWritten ? 'written' : end;
     },
-    /** Ends without further lines. */
     close(): void {
       for (const { timer } of episodes.values()) clearInterval(timer);
       episodes.clear();

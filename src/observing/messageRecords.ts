@@ -5,14 +5,8 @@ import type { Generation, ReceivedMessage } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { firstOf, type Rejection } from '../protocol/rejection.ts';
 import type { Reply } from '../protocol/reply.ts';
-import {
-  backendNames,
-  type Delivery,
-  type DropReason,
-  type RefusalReason,
-  type ResultCode,
-  resultCodes,
-} from '../protocol/vocabulary.ts';
+import type { Delivery, DropReason, RefusalReason, ResultCode } from '../protocol/vocabulary.ts';
+import { backendNames, resultCodes } from '../protocol/vocabulary.ts';
 import type { Log } from './log.ts';
 import type { Meter } from './metrics.ts';
 import { beginStep, beginTrace, type CallTimes, type Observation, type Step, type Traces } from './observation.ts';
@@ -31,7 +25,6 @@ type Dropped = { readonly kind: Reply['kind']; readonly device: string; readonly
 
 export type MessageObservation = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
 
-/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
 export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
   const countHandled = meter.counter('device_messaging.handled.messages');
   const countReply = meter.counter('device_messaging.replies');
@@ -239,7 +232,6 @@ export function beginReply(observation: Observation, reply: Reply, settled: (del
       step.waitsFor = what;
       if (what === 'turn') publish?.('reply waits', { kind, to, for: 'its turn' });
     },
-    /** The hub has not taken it; it may be sent again. */
     refused(reason: RefusalReason) {
       step.waitsFor = reason;
       publish?.('refused', { kind, to, reason });

@@ -18,7 +18,6 @@ export interface Span {
   end(attributes?: Attributes, error?: SpanError): void;
 }
 
-/** The first span of a message or an invocation. */
 export interface RootSpan {
   readonly name: string;
   readonly kind: 'consumer' | 'server';
@@ -30,7 +29,6 @@ export interface RootSpan {
   readonly attributes: Attributes;
 }
 
-/** Where spans begin. Undefined in place of it: no spans are recorded. */
 export interface Traces {
   begin(root: RootSpan): Span;
   /** Delivers what is recorded, within a short time. Never rejects. */

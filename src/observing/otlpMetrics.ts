@@ -39,10 +39,7 @@ export function sendToCollector(
 
 const scope = { name: 'device-messaging' };
 
-/**
- * Gives the readings of the meter to the readers of OpenTelemetry's SDK. Its own instruments are not used: they
- * serialise the attributes at each record, and report series that are no longer observed (D96).
- */
+/** Our readings for OpenTelemetry's readers: its instruments serialise attributes at each record, and keep what is no longer observed (D96). */
 export function createProducer({ meter, since }: Report): MetricProducer {
   const startTime = hrTimeOf(since);
   const resource = emptyResource(); // the readers use that of the provider

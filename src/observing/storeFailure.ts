@@ -4,7 +4,6 @@ import { foundIn, keyOrClock, noTokenTodo, ownLimitOf, type Remedy, type Todos, 
 /** Where a store is, in the words of the settings: what names the folder, or the account; and the container, if there is one. */
 export type StoreLocation = { readonly setting: string; readonly containerSetting?: string };
 
-/** What an operator can do about a store that fails; fields of a log line. */
 export type StoreDiagnosis = Remedy & { readonly storeSaid: string };
 
 export class StoreFailure extends Error {

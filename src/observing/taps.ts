@@ -3,15 +3,12 @@ import { createScrub, type SecretList } from '@device-messaging/telemetry/secret
 import { printableJson } from '@device-messaging/telemetry/text.ts';
 import { createCover } from './redaction.ts';
 
-/** The stages of a message, and of an invocation, in the order in which they usually come. */
 export type Stage = StageBefore | StageInWork;
 type StageBefore = 'read' | 'invoked' | 'skipped' | 'gap' | 'waits' | 'begun' | 'decoded';
 type StageInWork = 'attempt' | 'sent' | 'answer' | 'reply waits' | 'refused' | 'reply' | 'parked' | 'handled' | 'left';
 
-/** Names a message of the hub, or an invocation. */
 type MessageRef = { readonly partition: string; readonly sequenceNumber: number } | { readonly correlationId: string };
 
-/** One stage of one message or invocation. Values are texts, numbers and plain objects. */
 export interface TapEvent extends Readonly<Record<string, unknown>> {
   readonly time: string;
   readonly stage: Stage;

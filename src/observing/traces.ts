@@ -12,7 +12,6 @@ export interface Program {
   readonly instance: string;
 }
 
-/** The program as OpenTelemetry's SDK describes it, with what the standard variables add. */
 export async function resourceOf({ service, version, instance }: Program): Promise<Resource> {
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = await import(
     '@opentelemetry/resources' // loaded only when somebody asks

@@ -1,9 +1,8 @@
 import { nearest, printable, printableJson } from '@device-messaging/telemetry/text.ts';
+import { inOrder } from '../concurrency/waiting.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { type DeadLetter, UnreadableDeadLetter } from '../stores/deadLetter.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';
-
-/** The operator's commands for dead letters, but `replay`: each returns its exit code. */
 
 type Readable = Pick<DeadLetters, 'ids' | 'read'>;
 
@@ -32,7 +31,6 @@ function timeOf(option: string, text: string | undefined): Date | undefined {
   return time;
 }
 
-/** Most dead letters in memory at once. */
 const ahead = 16;
 
 /** The selected dead letters, each device's in hub order. @param passedOver called for each unreadable one */
@@ -106,7 +104,6 @@ export async function show(store: Pick<DeadLetters, 'read'>, id: string): Promis
   return 0;
 }
 
-/** Requests to the store at once. */
 const together = 16;
 
 /**
@@ -133,12 +130,10 @@ export async function deleteLetters(
     for (const id of ids) if (there.has(id)) lines.set(id, id);
   } else missed = await select(store, choice, (one) => lines.set(one.id, lineOf(one)));
 
-  const chosen = [...lines];
-  for (let next = 0; next < chosen.length; next += together) {
-    const some = chosen.slice(next, next + together);
-    if (!isDryRun) await Promise.all(some.map(([id]) => store.remove(id)));
-    for (const [, line] of some) process.stdout.write(`${line}\n`);
-  }
+  await inOrder(together, [...lines], async ([id, line]) => {
+    if (!isDryRun) await store.remove(id);
+    process.stdout.write(`${line}\n`);
+  });
   say(isDryRun ? `Dry run: ${lines.size} dead letters would be deleted` : `${lines.size} dead letters deleted`);
   return missed === 0 ? 0 : 1;
 }

@@ -108,7 +108,6 @@ function lagOf(
 
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 
-/** For people. */
 function ageOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const units = Object.entries({ d: 86_400, h: 3_600, min: 60 });
@@ -244,7 +243,6 @@ const informationModel = backend('informationModel', 'INFORMATION_MODEL_URL');
 const typeRegistry = backend('typeRegistry', 'TYPE_REGISTRY_URL');
 const principalManager = backend('principalManager', 'PRINCIPAL_MANAGER_URL');
 
-/** In the order of the report. */
 export const serviceProbes: readonly Probe<Settings>[] = [
   ...[clock, reading, sending],
   ...[container('checkpoint container', 'checkpoints'), container('dead-letter container', 'deadLetters')],

@@ -28,14 +28,12 @@ export function replaySummaryOf({ handled, ...others }: Readonly<ReplaySummary>)
 
 export interface ReplayOptions {
   readonly dispatch: Dispatch;
-  /** The replay waits for backends that are down. */
   readonly dependenciesOf: DependenciesOf;
   readonly deadLetters: Pick<DeadLetters, 'ids' | 'read' | 'remove'>;
   /** The new dead letter of a message that failed again. */
   readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
   /** When aborted, no further dead letter is started. */
   readonly stopping: AbortSignal;
-  /** Most devices at once. */
   readonly width: number;
   progress(done: number, all: number): void;
   remark(text: string): void;
@@ -114,7 +112,6 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     }
   }
 
-  // Each device's in hub order, which is that of their ids.
   const devices = new Map<string, string[]>();
   for (const id of ids) {
     const own = devices.get(folderOfId(id));

@@ -89,7 +89,6 @@ const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...res
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },
 });
 
-/** What a device waits for, in words and with the times since when. */
 export function shownWork(
   work: DeviceWork & { readonly partition: string },
   backends: ReturnType<Backends['states']>,

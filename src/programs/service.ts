@@ -86,7 +86,6 @@ export async function startService(
   return {
     /** Resolves when the hub has failed over: the process is to stop, and to be started again (D402). */
     restart,
-    /** Stops intake, finishes what it can, checkpoints, closes. */
     async stop() {
       await consumer.stop();
       processPause.stop();

@@ -5,16 +5,8 @@ import convict from 'convict';
 import { methodsDisagreements, settingDisagreements } from './agreements.ts';
 import { home } from './derived.ts';
 import { readSecretFile, type SecretFile, secretFilesOf } from './secrets.ts';
-import {
-  everySetting,
-  type Groups,
-  type MethodsSettings,
-  methodsSchema,
-  type Settings,
-  schema,
-  settingDocs,
-  settingIn,
-} from './table.ts';
+import type { Groups, MethodsSettings, Settings } from './table.ts';
+import { everySetting, methodsSchema, schema, settingDocs, settingIn } from './table.ts';
 
 export { type MethodsSettings, type SettingDoc, type Settings, settingDocs } from './table.ts';
 
@@ -131,8 +123,7 @@ function takeSecrets<S>(config: convict.Config<S>): string[] {
     if (settingIn(settings, path) !== '')
       return [`${path}: ${holds} and ${variable} are two ways to give the same secret; remove one of them`];
     try {
-      const [group = '', name = ''] = path.split('.');
-      config.load({ [group]: { [name]: readSecretFile(one) } });
+      config.set(path as never, readSecretFile(one) as never);
       return [];
     } catch (error) {
       return [`${variable}: ${(error as Error).message} (${path})`];

@@ -86,7 +86,6 @@ const placeIn = (connectionString: string): string =>
     .sort()
     .join(';');
 
-/** Those of settings, and what came after. */
 const known = new WeakMap<object, readonly string[]>();
 
 /** What has been replaced stays in the list until as many others have come: it may be in use still. */

@@ -1,6 +1,5 @@
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
 
-/** Schema members for properties. */
 export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
 
 /** Schema members for bodies. `null` counts as an absent `objectId` (A1). */
@@ -8,7 +7,6 @@ export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) 
 
 export type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 
-/** Faults: properties and body disagree. */
 export function subjectDisagreements(headers: Named, body: Named): string[] {
   const disagreeing = (['objectId', 'model'] as const).filter((key) => {
     const [inProperties, inBody] = [headers[key], body[key]];
