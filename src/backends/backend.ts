@@ -40,7 +40,7 @@ export interface BackendOptions {
   readonly troubles: Troubles;
   readonly redact: Redact;
   readonly meter?: Meter | undefined;
-  /** For large answers of all backends; they are charged nowhere when omitted. */
+  /** For large answers of all backends. */
   readonly room?: ReadingRoom | undefined;
   /** Replaces the network. */
   readonly adapter?: Adapter | undefined;

@@ -2,6 +2,7 @@ import type { SecretList } from '@device-messaging/telemetry/secrets.ts';
 import type { AxiosAdapter } from 'axios';
 import type { Access } from '../access/access.ts';
 import type { ScopedTokens } from '../access/identity.ts';
+import { createLine } from '../engine/budget.ts';
 import { createTroubles, type LogLines, type Troubles } from '../observing/log.ts';
 import { type Meter, noMeter } from '../observing/metrics.ts';
 import { createRedaction } from '../observing/redaction.ts';
@@ -16,6 +17,7 @@ import { createObjectReader } from './objectOnBehalf.ts';
 import { type Principal, principalManager } from './principalManager.ts';
 import { type Call, createSending } from './sending.ts';
 import { clientCredentials, identityTokens, staticToken, type TokenSettings, type TokenSource } from './tokens.ts';
+import { readingBytes } from './transport.ts';
 import { type Lineage, lineages, type TypeDefinition, type TypeMethods, typeRegistry } from './typeRegistry.ts';
 
 export type BackendName = keyof typeof probes;
@@ -28,7 +30,7 @@ type CommonSettings = TokenSettings &
     'token' | 'clientSecret' | 'cacheSeconds' | 'informationModelUrl' | 'typeRegistryUrl'
   >;
 
-interface BackendsOptions extends Pick<BackendOptions, 'room' | 'adapter' | 'random' | 'meter'> {
+interface BackendsOptions extends Pick<BackendOptions, 'adapter' | 'random' | 'meter'> {
   /** Which backends are called with the process's identity, and the secrets for the others; those of the settings when omitted (D365). */
   readonly access?: (Pick<Access, 'backend'> & Partial<Pick<Access, 'token' | 'clientSecret'>>) | undefined;
   /** To remove from the texts of backends; those for the backends when omitted. */
@@ -111,8 +113,9 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
 function createOpener(
   settings: CommonSettings,
   log: LogLines,
-  { access, secrets, amounts, room, adapter, random, meter = noMeter }: BackendsOptions,
+  { access, secrets, amounts, adapter, random, meter = noMeter }: BackendsOptions,
 ) {
+  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
   const troubles = createTroubles(log, amounts);
   const own = {
     ...settings,

@@ -9,10 +9,8 @@ import { openAdmin } from '../admin/adminServer.ts';
 import { tapRoute } from '../admin/tapRoute.ts';
 import { observeBackends, shownBackends } from '../backends/backend.ts';
 import { createMethodBackends, type MethodBackends } from '../backends/backends.ts';
-import { readingBytes } from '../backends/transport.ts';
 import { ageOf } from '../concurrency/clocks.ts';
 import { endsWithin } from '../concurrency/waiting.ts';
-import { createLine } from '../engine/budget.ts';
 import { createDirectMethods, type DirectMethods } from '../hub/methods/directMethods.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { createStoreRecords } from '../observing/callRecords.ts';
@@ -67,8 +65,7 @@ export async function startFrontDoor(
   const amounts = () => ({ inProgress: handler.inProgress() });
   const backendLog = withFields(log, { part: 'backends' });
   const secrets = () => secretsOf(settings);
-  const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
-  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter, room });
+  const backends = createMethodBackends(settings.backends, backendLog, { access, secrets, amounts, meter });
   const hubAccess = createHubAccess(directMethods, isSecret(service), log, troubles);
   const storage = await openStorage(settings, access);
   const filesPlace = placeOf(settings.files, { ...settings.store, kind: 'blob' }, 'METHODS_FILES');
@@ -107,10 +104,8 @@ export async function startFrontDoor(
     throw namingSetting(error, { ...address, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } });
   });
   const { port } = server.server.address() as AddressInfo;
-  log.info(
-    { port, healthPort: health.port, access: access.ways() },
-    'methods can be invoked; health is served at /livez and /readyz',
-  );
+  const served = { port, healthPort: health.port, access: access.ways() };
+  log.info(served, 'methods can be invoked; health is served at /livez and /readyz');
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
   const routes = {
     ...frontDoorRoutes(handler, backends),

@@ -1,10 +1,8 @@
 import { type Access, accessOf } from '../access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../access/secretFiles.ts';
 import { createBackends } from '../backends/backends.ts';
-import { readingBytes } from '../backends/transport.ts';
 import { createDispatch } from '../dispatch/dispatch.ts';
 import { createDependencies } from '../dispatch/recognition.ts';
-import { createLine } from '../engine/budget.ts';
 import { createReplies } from '../hub/replies/replies.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
 import { newServiceClient } from '../hub/serviceSdk.ts';
@@ -50,7 +48,6 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   cureHubSdks();
   const backends = createBackends(settings.backends, withFields(log, { part: 'backends' }), {
     ...{ secrets: () => secretsOf(settings), amounts, meter, access },
-    room: createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes }),
   });
   const troubles = createTroubles(log, amounts);
   const endpoint = access.service();
