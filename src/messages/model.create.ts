@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { action, done } from '../card/card.ts';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
-import { configurationNews } from '../objectModel/notifications.ts';
-import { relatedModels } from '../objectModel/storedModel.ts';
+import { configurationNews, relatedModels } from '../objectModel/storedModel.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
 import { type Json, pickSmall } from '../protocol/json.ts';

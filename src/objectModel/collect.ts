@@ -9,19 +9,19 @@ import { keptOf } from './storedModel.ts';
 
 type WantedModel = Readonly<Record<'objectId' | 'model', string>>;
 
-/** What `Svc.Device.SyncModel` fetches, starting with one model. */
+/**
+ * What `Svc.Device.SyncModel` fetches, starting with one model: it follows every reference, those that mark the child as contained, or those of
+ * the names, `recursive` those of every child, too. `related` are further models of each object.
+ */
 export interface Collection extends WantedModel {
-  /** Follow every reference. */
   readonly hierarchical: boolean;
-  /** Follow the references whose attributes mark the child as contained. */
   readonly contained: boolean;
-  /** Follow the references of these names. */
   readonly references: ReadonlySet<string>;
-  /** Follow the references of every child, too. */
   readonly recursive: boolean;
-  /** Further models to fetch of each object. */
   readonly related: ReadonlySet<string>;
 }
+
+type WalkLimits = Pick<MessageLimits, 'maxSyncModels' | 'maxSyncBytes' | 'maxReferences'>;
 
 /** With the backend's own text of it; see `keptOf`. */
 type CollectedModel = WantedModel & { readonly text: Buffer };
@@ -58,14 +58,11 @@ export async function collect(...given: Parameters<typeof walk>): ReturnType<typ
 /** @returns models, parents before children, and texts about missing models */
 async function walk(
   collection: Collection,
-  {
-    maxSyncModels,
-    maxSyncBytes,
-    maxReferences,
-  }: Pick<MessageLimits, 'maxSyncModels' | 'maxSyncBytes' | 'maxReferences'>,
+  limits: WalkLimits,
   { informationModel }: BoundBackends,
   room: KeepingRoom,
 ) {
+  const { maxSyncModels, maxSyncBytes, maxReferences } = limits;
   const { model, recursive } = collection;
   const related = [...collection.related];
   const models: CollectedModel[] = [];

@@ -14,7 +14,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { MessageLimits } from '../settings/constants.ts';
 
 type Source = Readonly<Record<'objectId' | 'model', string>>;
-type ReferenceLimits = Pick<MessageLimits, 'maxReferences'>;
+type Limits = Pick<MessageLimits, 'maxReferences'>;
 
 /**
  * Creates the reference from a model to its parent of the same model id, with the attribute `isParent`, which grants no rights (A9).
@@ -24,7 +24,7 @@ export async function linkParent(
   child: Source,
   parent: { readonly objectId: string; readonly reference: string },
   { informationModel }: BoundBackends,
-  limits: ReferenceLimits,
+  limits: Limits,
 ): Promise<undefined> {
   const hasName = isNamed(new Set([parent.reference]));
   const leadsTo = objectOf(child.model);
@@ -57,12 +57,7 @@ const mostWritten = 1_000;
  * stored ones are read only if one with attributes leads to a model of the same id, as a parent's does.
  * @param sent the body; what the information model refuses is left to it: no array, or too many references
  */
-export async function keepingParent(
-  source: Source,
-  sent: Json,
-  { informationModel }: BoundBackends,
-  limits: ReferenceLimits,
-): Promise<string> {
+export async function keepingParent(source: Source, sent: Json, { informationModel }: BoundBackends, limits: Limits) {
   let [count, mayConcernParent] = [0, false];
   withReplaced(sent, ofReference, (reference) => {
     count += 1;
@@ -100,7 +95,7 @@ export async function keepingParent(
 async function eachStored(
   { objectId, model }: Source,
   informationModel: BoundBackends['informationModel'],
-  { maxReferences }: ReferenceLimits,
+  { maxReferences }: Limits,
   take: (reference: Reference) => void,
 ): Promise<void> {
   let references = 0;

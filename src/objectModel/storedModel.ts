@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { BoundBackends } from '../backends/backends.ts';
 import { versionIn } from '../backends/informationModel.ts';
 import { readable } from '../backends/refusal.ts';
-import { isGuid } from '../protocol/fields.ts';
-import { isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
+import type { Envelope } from '../protocol/envelope.ts';
+import { defaultModel, isGuid } from '../protocol/fields.ts';
+import { bytesOf, isText, type Json, pickSmall, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 import { Rejection, shortened } from '../protocol/rejection.ts';
-import { maxReplyBytes } from '../protocol/reply.ts';
+import { maxReplyBytes, type Notification } from '../protocol/reply.ts';
 
 export type ModelIdentity = ReturnType<typeof locate>;
 
@@ -33,7 +35,7 @@ export function versionOf(stored: Json): bigint {
   return version;
 }
 
-export type RegisteredModel = ReturnType<typeof registered>;
+type RegisteredModel = ReturnType<typeof registered>;
 
 /** @param related the results of related models in the same answer */
 export function registered(stored: Json, created: boolean, related?: RelatedModels) {
@@ -98,3 +100,46 @@ const members = ['model', 'success', 'code', 'created'] as const;
 /** More than is read of an answer (R6). */
 export const answerTooLarge = (what: string): Rejection =>
   new Rejection('response_too_large', `information model: ${what}`);
+
+/** The request-response notification of a requested model. It goes to the target of the request. */
+export const requestedNotifications = (
+  { objectId, model, created }: Pick<RegisteredModel, 'objectId' | 'model' | 'created'>,
+  body: Buffer,
+  { deviceId, target }: Envelope,
+): Notification => ({ eventType: eventTypeOf(created), deviceId, target, objectId, model, body });
+
+const eventTypeOf = (created: boolean): Notification['eventType'] =>
+  created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated';
+
+const configurationModel = 'svc.configuration';
+
+/**
+ * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same object, for the device of its
+ * owner, or else of the owner of the `svc.device` model (A11). If it cannot be read, there is only a remark.
+ */
+export async function configurationNews(
+  { objectId, model, path, createdModels }: RegisteredModel,
+  { informationModel }: BoundBackends,
+): Promise<typeof noNews> {
+  if (model !== defaultModel) return noNews;
+  try {
+    const configuration = await informationModel.getModel(objectId, configurationModel);
+    if (configuration === undefined) return noNews;
+    const [deviceId = '', ...target] = (pathOf(configuration) ?? path)?.split('/') ?? [];
+    if (deviceId === '') return noNews;
+    const notification: Notification = {
+      eventType: eventTypeOf(createdModels.includes(configurationModel)),
+      deviceId,
+      target: target.join('/'),
+      objectId,
+      model: configurationModel,
+      body: keptOf(bytesOf(configuration)),
+    };
+    return { notifications: [notification], remarks: [] };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    return { notifications: [], remarks: [`no notification of ${configurationModel}: ${error.details}`] };
+  }
+}
+
+export const noNews: { notifications: Notification[]; remarks: readonly string[] } = { notifications: [], remarks: [] };

@@ -13,11 +13,7 @@ const mostNames = 256;
  * base types (D31). Undefined when one of these types does not exist: then only the information model knows them.
  * @throws Rejection when the type has too many base types, or too many unique properties
  */
-export async function uniqueProperties(
-  model: string,
-  type: TypeRef,
-  registry: Pick<TypeRegistry, 'getType'>,
-): Promise<readonly string[] | undefined> {
+export async function uniqueProperties(model: string, type: TypeRef, registry: Pick<TypeRegistry, 'getType'>) {
   const names = new Set<string>();
   const types = new Map([[`${type.typeId}@${type.version}`, type]]);
   // The loop includes types that are added during it; a cycle of base types adds none.

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
-import { configurationNews, noNews, requestedNotifications } from '../../objectModel/notifications.ts';
 import { linkParent } from '../../objectModel/parent.ts';
-import { relatedModels } from '../../objectModel/storedModel.ts';
+import { configurationNews, noNews, relatedModels, requestedNotifications } from '../../objectModel/storedModel.ts';
 import { derivedId } from '../../protocol/event.ts';
 import {
   absentWhenNull,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { done, event } from '../../card/card.ts';
 import { bytesBeforeRoom, type Collection, collect } from '../../objectModel/collect.ts';
-import { requestedNotifications } from '../../objectModel/notifications.ts';
+import { requestedNotifications } from '../../objectModel/storedModel.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { echoSubject, type Named, subjectDisagreements, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
