@@ -105,32 +105,25 @@ const storeMetrics = {
   ),
 };
 
-const constants = {
-  'http.request.method': 'POST',
-  'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
-};
+const route = '/objects/{objectId}/models/{model}/methods/{method}';
+const constants = { 'http.request.method': 'POST', 'http.route': route };
+const methodBuckets = [...requestBuckets, 60, 300];
+const reasons = ['', ...(Object.keys(failures) as Reason[]), 'caller_gone'] as const;
 
 export const methodMetrics = {
-  'http.server.request.duration': histogram([...requestBuckets, 60, 300], constants)(
+  'http.server.request.duration': histogram(methodBuckets, constants)(
     'Duration of an invocation of a remote method, from the request until the end of the response',
     'Results by status and reason. Alert when `internal_error` increases: a defect.',
     [
       open('http.response.status_code', 'status of the response; absent when there was none'),
-      closed('error.type', 'reason of the failure, as in the log; absent after a success', [
-        '',
-        ...(Object.keys(failures) as Reason[]),
-        'caller_gone',
-      ]),
+      closed('error.type', 'reason of the failure, as in the log; absent after a success', reasons),
     ],
   ),
   'http.server.active_requests': updowncounter('{request}', constants)(
     'Invocations in progress',
     'At 1,000 the front door refuses others: add an instance.',
   ),
-  'rpc.client.call.duration': histogram([...requestBuckets, 60, 300], {
-    'rpc.system.name': 'iothub',
-    'rpc.method': 'invokeMethod',
-  })(
+  'rpc.client.call.duration': histogram(methodBuckets, { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' })(
     'Duration of one call of a direct method through the hub, until the response of the device',
     'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes.',
     [
