@@ -53,11 +53,7 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     .filter((name) => scopeOf(name) !== undefined)
     .map((name) => [name, scopeOf(name) === '' ? sharedWay : 'identity'] as const);
 
-  function eventsWay(): Way {
-    if (hub.eventsNamespace) return 'identity';
-    return hub.eventsConnectionString ? 'key' : 'look-up';
-  }
-
+  const keyWay = hub.eventsConnectionString ? 'key' : 'look-up';
   function accountWay(of: AccountUse): Way {
     const { connectionString, accountUrl } = accountFor(of);
     if (accountUrl !== '') return 'identity';
@@ -89,7 +85,7 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     /** That others have to show at the admin port; empty when none is needed. */
     adminToken: () => secretAt('admin.token'),
     ways: (): Readonly<Record<string, Way>> => ({
-      ...(hub.eventsConnectionString !== undefined && { events: eventsWay() }),
+      ...(hub.eventsConnectionString !== undefined && { events: hub.eventsNamespace ? 'identity' : keyWay }),
       service: hub.hostName === '' ? 'key' : 'identity',
       ...Object.fromEntries(backendWays),
       ...(store.kind === 'blob' && { checkpoints: accountWay('checkpoints'), deadLetters: accountWay('deadLetters') }),

@@ -21,9 +21,7 @@ declare module '*rhea/lib/frames.js' {
 declare module '*rhea/lib/connection.js' {
   const library: {
     readonly prototype: {
-      /** Returns whether the event has a listener. */
       dispatch(event: string, ...details: unknown[]): boolean;
-      /** Listens to errors of the socket. */
       on_error(error: unknown): void;
       _connect(details: { readonly options?: { servername?: string } }): object;
     };
@@ -43,7 +41,6 @@ declare module 'undici/lib/dispatcher/pool.js' {
   export { Pool as default } from 'undici';
 }
 
-/** What makes its connections. */
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici';
 }

@@ -47,10 +47,7 @@ export const whenChanged = (access: unknown, listener: () => void): (() => void)
   isSecret(access) && typeof access !== 'string' ? access.onChange(listener) : () => {};
 
 /** What tells of files that cannot be used; with it, files are looked at from time to time. */
-export interface SecretFilesTelling {
-  readonly log: Pick<LogLines, 'info'>;
-  readonly troubles: Troubles;
-}
+export type SecretFilesTelling = { readonly log: Pick<LogLines, 'info'>; readonly troubles: Troubles };
 
 function tellingOf(source: string, setting: string, file: string, telling?: SecretFilesTelling) {
   const fields = { setting, file };
@@ -150,11 +147,7 @@ function rotating(one: SecretFile, settings: object, telling: SecretFilesTelling
   };
 }
 
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
+export type Certificate = { readonly cert: string; readonly key: string };
 type CertificateFiles = Pick<MethodsSettings['methods'], 'tlsCertificateFile' | 'tlsKeyFile'>;
 
 /** Undefined when no certificate is configured. @throws ConfigurationError when it cannot be read or is invalid */

@@ -162,10 +162,8 @@ function refusalOf(error: unknown): BadRequest {
 }
 
 /**
- * Without a token only programs on this machine can reach the port, and so can the web pages in a browser here: a page
- * has an origin, or sends the name of its own host (DNS rebinding).
- * @param token empty when none is needed
- * @returns rejects with BadRequest for who may not ask; what is public needs no token: it tells nothing
+ * Without a token (an empty one) only programs on this machine can reach the port, and so can web pages in a browser here: a page has an
+ * origin, or sends the name of its own host (DNS rebinding). @returns rejects with BadRequest; what is public, which tells nothing, needs no token
  */
 function createAdmission(token: Secret) {
   const isToken = (given: string, expected: string) => timingSafeEqual(digestOf(given), digestOf(`Bearer ${expected}`));

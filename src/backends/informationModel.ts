@@ -57,13 +57,7 @@ export function informationModel(send: Send) {
      * @param wasThere the model existed before this call, so that this call cannot have created it
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
-    async createModel(
-      ownerId: string,
-      body: string,
-      objectId?: string,
-      wasThere = false,
-      related?: RelatedReading,
-    ): Promise<Json> {
+    async createModel(ownerId: string, body: string, objectId?: string, wasThere = false, related?: RelatedReading) {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;

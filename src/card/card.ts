@@ -36,10 +36,7 @@ export interface Outcome<F extends Fields = Fields> {
   readonly remarks: readonly string[];
 }
 
-interface Echo {
-  readonly fields?: Fields;
-  readonly properties?: Readonly<Record<string, string>>;
-}
+type Echo = { readonly fields?: Fields; readonly properties?: Readonly<Record<string, string>> };
 
 /** The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing is parsed with it. */
 interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {

@@ -71,11 +71,8 @@ export function createServer({ handler, tls, log }: ServerOptions) {
 const correlationOf = (header: string | readonly string[] | undefined): string =>
   typeof header === 'string' && correlationForm.test(header) ? header : randomUUID();
 
-const routeNotFound = () =>
-  new Failure(
-    'route_not_found',
-    'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json',
-  );
+const paths = 'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json';
+const routeNotFound = () => new Failure('route_not_found', paths);
 
 /** What HTTP itself asks for (RFC 9110, RFC 9112). @throws Failure invalid_request, expectation_failed */
 export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMessage): void {

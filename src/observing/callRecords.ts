@@ -25,6 +25,7 @@ export interface HttpRequest {
 }
 
 type NoAnswer = { readonly fault: TransportFault };
+type RequestResult = NoAnswer | { readonly status: number };
 type AttemptEnd = NoAnswer | { readonly status: number; readonly data: Buffer; readonly token: string };
 
 export function createRequestRecords(backend: BackendKey, meter: Meter) {
@@ -51,7 +52,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       const [oldest] = underWay;
       return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
     },
-    measure(operation: string, method: HttpMethod, end: NoAnswer | { readonly status: number }, ms: number): void {
+    measure(operation: string, method: HttpMethod, end: RequestResult, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },

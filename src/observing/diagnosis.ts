@@ -251,11 +251,7 @@ function causeOf(error: unknown): Error {
   return amqpError instanceof Error && amqpError !== error ? amqpError : error;
 }
 
-interface MethodsFault {
-  readonly failure: string;
-  readonly cause?: string;
-  readonly date?: string;
-}
+type MethodsFault = { readonly failure: string; readonly cause?: string; readonly date?: string };
 
 export function diagnoseMethods({ failure, cause = '', date }: MethodsFault, isByKey: boolean): Remedy {
   const { setting, compare } = endpointBy(!isByKey);

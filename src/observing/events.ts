@@ -1,10 +1,7 @@
 import type { EventLevel, MessageOf } from '@device-messaging/telemetry/log.ts';
 import { error, eventNames, fatal, info, linesDropped, warn, warnOrError } from '@device-messaging/telemetry/log.ts';
 
-/**
- * The lines of the log at `info` and above, but for `handled`: a closed list. The names are an interface: operators look
- * for them. `docs/log-events.md` says what causes each, and what to do.
- */
+/** The lines of the log at `info` and above, but for `handled`: a closed list. Operators look for the names, with `docs/log-events.md`. */
 export const events = {
   'program.starting': info('starting'),
   'program.started': info('started'),

@@ -2,7 +2,6 @@ import type { Agent } from 'node:http';
 import { outboundAgent, tunnelTo } from '@device-messaging/telemetry/outbound.ts';
 import type { Resource } from '@opentelemetry/resources';
 import { createTroubles, type Log } from './log.ts';
-import type { Traces } from './observation.ts';
 
 export interface Program {
   /** `service.name`, unless OTEL_SERVICE_NAME says otherwise. */
@@ -26,10 +25,7 @@ export const collectorAgent = (address: string): { readonly httpAgentOptions?: (
   tunnelTo(new URL(address)) === undefined ? {} : { httpAgentOptions: () => outboundAgent };
 
 /** Undefined unless the environment asks for traces (D118): then nothing of OpenTelemetry's trace libraries is loaded. */
-export async function openTraces(
-  env: NodeJS.ProcessEnv,
-  { log, ...program }: Program & { readonly log: Log },
-): Promise<Traces | undefined> {
+export async function openTraces(env: NodeJS.ProcessEnv, { log, ...program }: Program & { readonly log: Log }) {
   const { collector, ignored } = traceSettings(env);
   for (const variable of ignored) log.warn(variable, 'variable for traces is not used');
   if (collector === undefined) return undefined;

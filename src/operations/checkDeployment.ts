@@ -40,11 +40,7 @@ const readers = new Map<string, (env: NodeJS.ProcessEnv, directory: string) => A
 ]);
 
 /** @param write is given the report, or how to use the command @returns the exit code @throws TypeError at an option that there is not */
-export async function checkDeployment(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  write: (text: string) => void,
-): Promise<number> {
+export async function checkDeployment(args: readonly string[], env: NodeJS.ProcessEnv, write: (text: string) => void) {
   const option = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
     ...{ args: [...args], allowPositionals: true },

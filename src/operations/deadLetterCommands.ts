@@ -1,5 +1,4 @@
 import { nearest, printable, printableJson } from '@device-messaging/telemetry/text.ts';
-import { inOrder } from '../concurrency/waiting.ts';
 import { resultCodes } from '../protocol/vocabulary.ts';
 import { type DeadLetter, UnreadableDeadLetter } from '../stores/deadLetter.ts';
 import type { DeadLetters } from '../stores/deadLetterStore.ts';
@@ -130,10 +129,12 @@ export async function deleteLetters(
     for (const id of ids) if (there.has(id)) lines.set(id, id);
   } else missed = await select(store, choice, (one) => lines.set(one.id, lineOf(one)));
 
-  await inOrder(together, [...lines], async ([id, line]) => {
-    if (!isDryRun) await store.remove(id);
-    process.stdout.write(`${line}\n`);
-  });
+  const chosen = [...lines];
+  for (let next = 0; next < chosen.length; next += together) {
+    const some = chosen.slice(next, next + together);
+    if (!isDryRun) await Promise.all(some.map(([id]) => store.remove(id)));
+    for (const [, line] of some) process.stdout.write(`${line}\n`);
+  }
   say(isDryRun ? `Dry run: ${lines.size} dead letters would be deleted` : `${lines.size} dead letters deleted`);
   return missed === 0 ? 0 : 1;
 }

@@ -17,10 +17,7 @@ interface Observed {
 }
 
 /** Registers the metrics that are read from the state of the service whenever they are collected. */
-export function observeService(
-  meter: Meter,
-  { budget, backlog, adaptiveLimit, consumer, backends, sender }: Observed,
-): void {
+export function observeService(meter: Meter, { budget, backlog, adaptiveLimit, consumer, backends, sender }: Observed) {
   const held = (what: 'messages' | 'bytes') =>
     [
       [budget.inFlight()[what], 'work'],

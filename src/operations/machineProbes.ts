@@ -38,11 +38,8 @@ const kibibytes = (bytes: number) => `${bytes / 1024} KiB`;
 
 const constant = (what: string, bytes: number, most = mebibytes(bytes)) => ({ what, most, bytes: () => bytes });
 
-const program = (mostMebibytes: number) =>
-  constant(
-    'the program, the clients of the hub and the storage, and what V8 keeps for garbage',
-    mostMebibytes * mebibyte,
-  );
+const ofProgram = 'the program, the clients of the hub and the storage, and what V8 keeps for garbage';
+const program = (mostMebibytes: number) => constant(ofProgram, mostMebibytes * mebibyte);
 
 const usualAnswers = (backends: number) => ({
   what: 'answers of backends while they are received and read, with what a socket has read ahead',

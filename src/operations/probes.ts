@@ -96,11 +96,8 @@ function lagOf(
   }
   const lossy = known.filter(({ lost }) => lost > 0);
   const lost = sum(lossy.map(({ lost }) => lost));
-  if (lost > 0)
-    return doubt(
-      `the hub has deleted ${lost} events that were not handled, of ${partitions(lossy)}`,
-      'they are lost: keep events longer at the hub, and mind the alert Behind',
-    );
+  const todo = 'they are lost: keep events longer at the hub, and mind the alert Behind';
+  if (lost > 0) return doubt(`the hub has deleted ${lost} events that were not handled, of ${partitions(lossy)}`, todo);
   const without = extents.length - known.length;
   const rest = without === 0 ? '' : `, ${without} partitions have none`;
   return `${sum(known.map(({ behind }) => behind))} events behind the end of ${known.length} partitions${rest}`;
@@ -163,11 +160,8 @@ const container = (name: string, of: 'checkpoints' | 'deadLetters'): Probe<Setti
     const seen = await asked.catch((error) => failedStore(error, place));
     if ('found' in seen) return seen;
     const { isConditional, notDeleted, path, keepsVersions, isHierarchical } = seen;
-    if (!isConditional)
-      return fault(
-        'writes whose condition does not hold are taken',
-        'use an account of Azure Blob Storage: several instances need these conditions',
-      );
+    const azure = 'use an account of Azure Blob Storage: several instances need these conditions';
+    if (!isConditional) return fault('writes whose condition does not hold are taken', azure);
     // Checkpoints need no right to delete.
     if (notDeleted && !(isOfCheckpoints && notDeleted.status === 403)) return failedStore(notDeleted, place);
     const end = notDeleted ? `and read; may not delete, so ${path} stays` : 'read and deleted';
@@ -239,18 +233,16 @@ const backend = (name: BackendName, setting: string): Probe<AnySettings> => ({
   },
 });
 
-const informationModel = backend('informationModel', 'INFORMATION_MODEL_URL');
-const typeRegistry = backend('typeRegistry', 'TYPE_REGISTRY_URL');
-const principalManager = backend('principalManager', 'PRINCIPAL_MANAGER_URL');
+const backends = [backend('informationModel', 'INFORMATION_MODEL_URL'), backend('typeRegistry', 'TYPE_REGISTRY_URL')];
 
 export const serviceProbes: readonly Probe<Settings>[] = [
   ...[clock, reading, sending],
   ...[container('checkpoint container', 'checkpoints'), container('dead-letter container', 'deadLetters')],
-  ...[tokenEndpoint, informationModel, typeRegistry, principalManager],
+  ...[tokenEndpoint, ...backends, backend('principalManager', 'PRINCIPAL_MANAGER_URL')],
   ...[disk, memory(serviceMemory, 'lower DELIVERY_MAX_BYTES'), openFiles(3, 0)],
 ];
 
 export const methodsProbes: readonly Probe<MethodsSettings>[] = [
-  ...[clock, invoking, files, tokenEndpoint, informationModel, typeRegistry],
+  ...[clock, invoking, files, tokenEndpoint, ...backends],
   ...[memory(methodsMemory, orFewerConnections), openFiles(2, mostBodies.inAll + 2 * invocationLimits.inFlight)],
 ];

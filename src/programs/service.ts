@@ -40,16 +40,10 @@ export async function startService(
   const beforeEffect = () => processPause.look();
   const handling = createHandling(settings, log, { amounts, meter, stores, traces, taps, beforeEffect, access });
   const { replies, backends } = handling;
-  const adaptiveLimit = createAdaptiveLimit({
-    least: leastMessages,
-    most: delivery.maxMessages,
-    inLine: backends.waiting,
-  });
-  const overall = createBudget(
-    { ...delivery, sleepingBytes: settings.replies.fullQueueBytes },
-    undefined,
-    adaptiveLimit,
-  );
+  const limits = { ...delivery, sleepingBytes: settings.replies.fullQueueBytes };
+  const { maxMessages: most } = limits;
+  const adaptiveLimit = createAdaptiveLimit({ least: leastMessages, most, inLine: backends.waiting });
+  const overall = createBudget(limits, undefined, adaptiveLimit);
   const backlog = createBacklog(backlogLimits);
   let failedOver = () => {};
   const restart = new Promise<void>((resolve) => {

@@ -108,9 +108,8 @@ function readSettingsFile(file: string, problems: string[]): Readonly<Record<str
     if (typeof values === 'object' && values !== null && !Array.isArray(values)) return { ...values };
     problems.push(`${file} must hold a JSON object`);
   } catch (error) {
-    problems.push(
-      `${file} cannot be read as JSON: ${error instanceof SyntaxError ? 'not well-formed' : (error as Error).message}`,
-    );
+    const why = error instanceof SyntaxError ? 'not well-formed' : (error as Error).message;
+    problems.push(`${file} cannot be read as JSON: ${why}`);
   }
   return {};
 }

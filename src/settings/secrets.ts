@@ -59,9 +59,8 @@ function secretIn(text: string, file: string): string {
 function unusable(error: unknown, file: string): UnusableSecret {
   if (error instanceof UnusableSecret) return error;
   const { code } = error as NodeJS.ErrnoException;
-  return new UnusableSecret(
-    `${file} cannot be read (${code}): it must be a file with the secret that the user of the process may read`,
-  );
+  const must = 'it must be a file with the secret that the user of the process may read';
+  return new UnusableSecret(`${file} cannot be read (${code}): ${must}`);
 }
 
 /** Looks whether a value can replace the one that the program has started with. @throws UnusableSecret */
