@@ -24,7 +24,7 @@ export function locate(stored: Json) {
 }
 
 /** The device and the connectivity path of the owner; undefined when it has none, or an empty one. */
-export const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(stored, ['path']).path);
+const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(stored, ['path']).path);
 
 const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

@@ -7,6 +7,7 @@ import {
   type StoreFault,
   type StoreKey,
   type StoreOperation,
+  stores,
   type TransportFault,
 } from '../protocol/vocabulary.ts';
 import type { Meter } from './metrics.ts';
@@ -146,7 +147,8 @@ export function createStoreRecords(meter: Meter) {
   const record = meter.histogram('device_messaging.store.duration');
   const underWay = new Map<StoreKey, number>();
   const count = (store: StoreKey, more: number) => underWay.set(store, (underWay.get(store) ?? 0) + more);
-  meter.observe('device_messaging.store.requests', () => Array.from(underWay, ([store, asked]) => [asked, store]));
+  const asked = () => stores.filter((store) => underWay.has(store));
+  meter.observe('device_messaging.store.requests', () => asked().map((store) => [underWay.get(store) ?? 0, store]));
 
   return {
     /** @returns called with the fault, if any, when the store has answered */

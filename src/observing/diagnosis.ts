@@ -26,7 +26,7 @@ const absences: Todos = {
 };
 
 /** What to do about a failure without an answer, if its code tells the cause. @param compare what names the host, and with what to compare it */
-export const todoOf = (code: string, compare: string): string | undefined =>
+const todoOf = (code: string, compare: string): string | undefined =>
   foundIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
 
 export const todoOrWait = (code: string, compare: string) =>
