@@ -14,7 +14,7 @@ import type { Meter } from './metrics.ts';
 import { beginStep, type Observation } from './observation.ts';
 
 export interface HttpRequest {
-  /** For `details` and logs: `replace object model`. */
+  /** What is asked of the backend, in the words of `details` and logs: `replace object model`. */
   readonly operation: string;
   readonly method: HttpMethod;
   /** Path and query, encoded. */
