@@ -290,6 +290,7 @@ async function openHub(
     core.feedback.close();
     core.uploads?.notifications.close();
     core.jobs.close();
+    core.configurations.close();
     devicebound.close();
     core.throttle.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));

@@ -157,6 +157,17 @@ test('annotations and properties of a producer keep their bytes, too, but for st
   expect(event.toString('latin1')).toContain('x-opt-offset\xa1\x010');
   expect(event.subarray(event.indexOf(hex('00 53 73')))).toEqual(message.subarray(message.indexOf(hex('00 53 73'))));
 });
+test('the footer of a producer follows the body, also when its client puts it before', async () => {
+  const footer = section('footer', map(symbol('x-sum'), hex('43')));
+  const sender = await senderTo('sandbox-hub');
+  for (const parts of [
+    [data, footer],
+    [footer, data],
+  ])
+    expect(await outcomeOf(sender, Buffer.concat([withProperties(), ...parts]), 0)).toBe('accepted');
+  const expected = Buffer.concat([withProperties(), data, footer]);
+  expect((await received(2)).map(fromProperties)).toEqual([expected, expected]);
+});
 test('a message whose sections are not in their order is refused', async () => {
   const message = Buffer.concat([withProperties(), section('properties', hex('45')), data]);
   expect(await outcomeOf(await senderTo(device), message, 0)).toBe('amqp:decode-error');

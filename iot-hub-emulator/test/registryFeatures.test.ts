@@ -141,9 +141,6 @@ describe('the registry client', () => {
     expect(hub.registry.get(ids[1] ?? '')).toBeDefined();
   });
   test.each([
-    ['capabilities.iotEdge', { capabilities: { iotEdge: true } }],
-    ['deviceScope', { deviceScope: 'ms-azure-iot-edge://parent-1' }],
-    ['parentScopes', { parentScopes: ['ms-azure-iot-edge://parent-1'] }],
     ['authentication type \\"none', { authentication: { type: 'none' } }],
     ['tags', { tags: { site: 1 } }],
   ])('gets an error that names what the hub does not imitate: %s', async (name, asked) => {
@@ -303,9 +300,6 @@ describe('a fault of REST', () => {
 
 test.each([
   ['POST', '/jobs/create', 'the import and export of devices'],
-  ['GET', '/configurations', 'configurations'],
-  ['PUT', '/configurations/c-1', 'configurations'],
-  ['POST', '/devices/d-1/applyConfigurationContent', 'edge deployments'],
   ['GET', '/messages/serviceBound/feedback', 'feedback over HTTPS'],
   ['GET', '/digitaltwins/d-1', 'digital twins'],
   ['PUT', '/0ne0000/registrations/d-1/register', 'the provisioning of devices'],

@@ -225,6 +225,24 @@ export const detailFacts: readonly Fact[] = [
       'ten devices at once, a thousand jobs, that a device which is late has failed, and that the right is service connect',
     ),
   ),
+  detail(
+    'details.configurations',
+    'An automatic configuration sets desired properties, at places that it names, in the twins of its condition; of two for the same place the one of higher priority, then the younger, has its way. It has five metrics at most, a hub 100 configurations. Its content cannot be changed. From a twin that it no longer targets what it has set goes; when it is deleted, that stays.',
+    page('iot-hub/iot-hub-automatic-device-management'),
+    client('`azure-iothub`, `pl/models/index.d.ts`: the error codes'),
+    inference(
+      'that objects are merged, that one without a condition is for nobody, the numbers of the states, and that what it sets counts for its own condition only with the next change. IoT Hub looks every five minutes, this hub at once',
+    ),
+  ),
+  detail(
+    'details.edge-devices',
+    'An edge device has `deviceScope`, `ms-azure-iot-edge://ID-GENERATION`, and the modules `$edgeAgent` and `$edgeHub`. Devices behind it name its scope; edge devices do so as `parentScopes`. A scope of no edge device is 400.',
+    client('`azure-iothub`, `pl/models/index.d.ts`'),
+    page('iot-edge/module-edgeagent-edgehub'),
+    inference(
+      'that a deployment replaces the desired properties of the modules that it names, and creates those that are not there',
+    ),
+  ),
   detail('details.keep-alive', 'A keep-alive of 0 counts as the longest.', inference('a guess')),
   detail('details.created', '`createdOn` of the event hub is when the hub was created.', client('`@azure/event-hubs`')),
 ];

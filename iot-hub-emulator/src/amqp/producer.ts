@@ -86,5 +86,6 @@ function placed({ encoded: { head, rest } }: Incoming, position: EventPosition, 
   });
   for (const code of [codes.properties, codes.applicationProperties]) write(head.get(code));
   writer.encoded(rest);
+  write(head.get(codes.footer));
   return writer.take();
 }

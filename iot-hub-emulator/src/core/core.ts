@@ -12,6 +12,7 @@ import {
   type StoredFeedback,
 } from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
+import { type Configurations, createConfigurations } from '../configurations/configurations.ts';
 import { createEnrich, type Enrichment } from '../enrichments/enrichments.ts';
 import { createDeliveryCounters, type DeliveryCounters } from '../events/deliveryCounters.ts';
 import { createEventForm } from '../events/eventForm.ts';
@@ -64,6 +65,7 @@ export interface HubCore {
   methods: Methods;
   twins: Twins;
   jobs: Jobs;
+  configurations: Configurations;
   models: Models;
   throttle: Throttle;
   journal: Journal;
@@ -204,6 +206,7 @@ export function createCore(options: {
     models: createModels(registry),
     twins,
     jobs: createJobs(now),
+    configurations: createConfigurations(registry, twins, now),
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     deliveryCounters: createDeliveryCounters(),

@@ -10,9 +10,10 @@ export const codes = {
   properties: 0x73,
   applicationProperties: 0x74,
   data: 0x75,
+  footer: 0x78,
 } as const;
 
-/** The sections before the body, by their code, each with its descriptor. Undefined when they do not come in their order. */
+/** The sections before the body, by their code, each with its descriptor: with `rhea` as client, also a footer. Undefined when they do not come in their order. */
 export type Head = ReadonlyMap<number, Buffer>;
 
 // a section: 0x00, descriptor (0x53 and the code, or 0x80 and eight bytes), value
@@ -24,7 +25,7 @@ export function headOf(bytes: Buffer): Head | undefined {
   for (let at = 0; at < bytes.length; ) {
     const value = valueIn(bytes, at);
     const code = bytes[value - 1] ?? 0;
-    if (code >= codes.data) return head;
+    if (code >= codes.data && code !== codes.footer) return head;
     if (code <= last) return undefined;
     const end = endOf(bytes, value);
     head.set(code, bytes.subarray(at, end));

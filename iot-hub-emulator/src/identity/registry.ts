@@ -23,16 +23,22 @@ export interface Identity {
   statusUpdatedAt: string | undefined;
   /** Who looks after a module; free text. */
   managedBy: string | undefined;
+  /** Whether it is an edge device, behind which others may be. */
+  iotEdge: boolean;
+  /** The scope of the edge device that it is behind; empty: none. */
+  parent: string;
 }
 
 export type Device = Identity;
 
+type Settable = 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy' | Later;
+
 /** What can be said of an identity when it is created or changed; it has keys, random ones, unless something else is given. */
 export type IdentitySettings = {
-  [K in 'authentication' | 'primaryKey' | 'secondaryKey' | 'status' | 'statusReason' | 'managedBy']?:
-    | Identity[K]
-    | undefined;
+  [K in Settable]?: Identity[K] | undefined;
 };
+
+type Later = 'authentication' | 'iotEdge' | 'parent';
 
 export type RegistryChange = 'created' | 'updated' | 'deleted';
 
@@ -40,8 +46,8 @@ export type RegistryChange = 'created' | 'updated' | 'deleted';
 export interface Registry {
   /** Add a device, or (`moduleId`) a module to a device. Refuses an invalid id or key, and an id that exists. */
   create(deviceId: string, settings?: IdentitySettings & { moduleId?: string | undefined }): Identity;
-  /** Put an identity back as it was before a restart, without calling the listeners. Older ones have no `authentication`. */
-  restore(identity: Omit<Identity, 'authentication'> & Partial<Pick<Identity, 'authentication'>>): void;
+  /** Put an identity back as it was before a restart, without calling the listeners. Older ones lack what came later. */
+  restore(identity: Omit<Identity, Later> & Partial<Pick<Identity, Later>>): void;
   get(clientId: string): Identity | undefined;
   /** The devices, without their modules. */
   list(): Device[];
@@ -59,11 +65,18 @@ export interface Registry {
 const validId = /^[A-Za-z0-9\-.%_*?!(),:=@$']{1,128}$/;
 const maxModules = 50;
 const longestText = 128;
+const scopeForm = /^ms-azure-iot-edge:\/\/(.+)-(\d+)$/;
+/** What each edge device runs. */
+const systemModules = ['$edgeAgent', '$edgeHub'];
 
 /** The name of an identity: that of the device, and of the module if it is one. */
 export function clientIdOf(deviceId: string, moduleId: string | undefined): string {
   return moduleId === undefined ? deviceId : `${deviceId}/${moduleId}`;
 }
+
+/** By which devices behind an edge device name it. */
+export const scopeOf = ({ deviceId, generationId }: Identity): string =>
+  `ms-azure-iot-edge://${deviceId}-${generationId}`;
 
 /** An identity as the journal names it: a device has no module. */
 export function nameOf({ deviceId, moduleId }: Identity): { deviceId: string; moduleId?: string } {
@@ -93,15 +106,29 @@ export function createRegistry(now: () => number): Registry {
   const get = (clientId: string): Identity | undefined =>
     devices.get(clientId) ?? modules.get(clientId.split('/')[0] ?? '')?.get(clientId);
 
-  return {
+  /** Refuses a scope of no other edge device. */
+  const checkParent = (parent: string, own?: string): void => {
+    const [, deviceId = '', generationId] = scopeForm.exec(parent) ?? [];
+    const found = devices.get(deviceId);
+    if (parent !== '' && (!found?.iotEdge || found.generationId !== generationId || deviceId === own))
+      throw new Refusal('com.microsoft:invalid-device-scope', 'There is no edge device of this scope.');
+  };
+  const addSystemModules = ({ deviceId, iotEdge, moduleId }: Identity): void => {
+    if (!iotEdge || moduleId !== undefined) return;
+    for (const id of systemModules) if (!get(clientIdOf(deviceId, id))) registry.create(deviceId, { moduleId: id });
+  };
+
+  const registry: Registry = {
     create(deviceId, { moduleId, ...settings } = {}) {
       if (![deviceId, moduleId ?? 'none'].every((id) => validId.test(id)))
         throw refused("A device id has 1 to 128 ASCII letters, digits or - . % _ * ? ! ( ) , : = @ $ '.");
       const clientId = clientIdOf(deviceId, moduleId);
       const table = tableFor(deviceId, moduleId);
       const { primaryKey = randomKey(), secondaryKey = randomKey(), status = 'enabled' } = settings;
-      const { authentication = { type: 'sas' } } = settings;
+      const { authentication = { type: 'sas' }, iotEdge = false, parent = '' } = settings;
       check({ ...settings, authentication, primaryKey, secondaryKey });
+      checkParent(parent);
+      if (moduleId !== undefined && (iotEdge || parent !== '')) throw refused('A module is no edge device.');
       if (table.has(clientId))
         throw new Refusal('com.microsoft:device-already-exists', 'A device of this id exists already.');
       if (table !== devices && table.size >= maxModules) throw refused(`A device may have ${maxModules} modules.`);
@@ -119,14 +146,19 @@ export function createRegistry(now: () => number): Registry {
         statusReason: settings.statusReason,
         statusUpdatedAt: undefined,
         managedBy: settings.managedBy,
+        iotEdge,
+        parent,
       };
       table.set(clientId, identity);
       notify('created', identity);
+      addSystemModules(identity);
       return identity;
     },
 
-    restore: ({ authentication = { type: 'sas' }, ...identity }) =>
-      void tableFor(identity.deviceId, identity.moduleId).set(identity.clientId, { ...identity, authentication }),
+    restore: ({ authentication = { type: 'sas' }, iotEdge = false, parent = '', ...identity }) =>
+      void tableFor(identity.deviceId, identity.moduleId).set(identity.clientId, {
+        ...{ ...identity, authentication, iotEdge, parent },
+      }),
     get,
     list: () => [...devices.values()],
     modules: (deviceId) => [...(modules.get(deviceId)?.values() ?? [])],
@@ -137,9 +169,11 @@ export function createRegistry(now: () => number): Registry {
       const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
       const changed = { ...identity, ...given, etag: randomTag() };
       check(changed);
+      if (changed.parent !== identity.parent) checkParent(changed.parent, clientId);
       if (changed.status !== identity.status) changed.statusUpdatedAt = time();
       tableFor(identity.deviceId, identity.moduleId).set(clientId, changed);
       notify('updated', changed);
+      addSystemModules(changed);
       return changed;
     },
 
@@ -158,6 +192,7 @@ export function createRegistry(now: () => number): Registry {
 
     watch: (listener) => void listeners.push(listener),
   };
+  return registry;
 }
 
 function check({ authentication, primaryKey = '', secondaryKey = '', ...texts }: IdentitySettings): void {

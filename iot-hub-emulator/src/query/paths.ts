@@ -25,7 +25,7 @@ const ownNames = new Map(
   [
     ...['deviceId', 'moduleId', 'etag', 'deviceEtag', 'status', 'statusUpdateTime', 'connectionState', 'version'],
     ...['lastActivityTime', 'cloudToDeviceMessageCount', 'authenticationType', 'x509Thumbprint', 'modelId'],
-    ...['tags', 'properties', 'capabilities'],
+    ...['tags', 'properties', 'capabilities', 'configurations', 'deviceScope', 'parentScopes'],
   ].map((name) => [name.toLowerCase(), name]),
 );
 

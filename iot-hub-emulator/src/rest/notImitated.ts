@@ -1,8 +1,6 @@
 /** What IoT Hub and its provisioning service have over HTTPS, and this hub has not, by the form of the path. */
 const missing: readonly (readonly [form: RegExp, what: string])[] = [
   [/^\/jobs(\/|$)/i, 'the import and export of devices'],
-  [/^\/configurations(\/|$)/i, 'configurations'],
-  [/^\/devices\/[^/]+\/applyconfigurationcontent$/i, 'edge deployments'],
   [/^\/messages\/servicebound\//i, 'feedback over HTTPS'],
   [/^\/digitaltwins\//i, 'digital twins'],
   [/^(\/[^/]+)?\/(registrations|enrollments|enrollmentgroups)(\/|$)/i, 'the provisioning of devices'],

@@ -15,7 +15,7 @@ export interface RestRequest {
   /** The ids in the path, decoded; empty when the route has none. */
   device: string;
   module: string | undefined;
-  /** The job that the path names; empty when the route has none. */
+  /** The job or configuration that the path names; empty when the route has none. */
   subject: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;

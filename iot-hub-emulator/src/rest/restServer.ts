@@ -10,6 +10,7 @@ import { type Json, parseJson, writeJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
 import { commandRoutes } from './commands.ts';
+import { configurationRoutes } from './configurationRoutes.ts';
 import { deviceRoutes } from './deviceMessages.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
@@ -23,7 +24,7 @@ import { uploadRoutes } from './uploadRoutes.ts';
 
 const routes = [
   ...[...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes],
-  ...[...commandRoutes, ...statisticsRoutes, ...jobRoutes],
+  ...[...commandRoutes, ...statisticsRoutes, ...jobRoutes, ...configurationRoutes],
 ];
 const find = createRouter<Route | DeviceRoute>([...routes, ...deviceRoutes, ...uploadRoutes], { ignoreCase: true });
 const maxBody = 1024 * 1024;

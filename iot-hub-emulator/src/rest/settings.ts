@@ -5,9 +5,6 @@ import { Refusal } from '../values/refusal.ts';
 
 /** Settings of an identity that this hub does not imitate, and whether a client asks for them: null, false and absence do not. */
 const unsupported: Readonly<Record<string, (described: JsonObject) => Json | undefined>> = {
-  'capabilities.iotEdge': ({ capabilities }) => isObject(capabilities) && capabilities['iotEdge'],
-  deviceScope: ({ deviceScope }) => deviceScope,
-  parentScopes: ({ parentScopes }) => Array.isArray(parentScopes) && parentScopes.length > 0,
   tags: ({ tags }) => tags,
   properties: ({ properties }) => properties,
 };
@@ -28,7 +25,21 @@ export function settingsIn(described: JsonObject): IdentitySettings {
     status,
     statusReason: textIn(statusReason),
     managedBy: textIn(managedBy),
+    ...placeIn(described),
   };
+}
+
+/** Whether it is an edge device, and which one it is behind: of an edge device its `deviceScope` is its own, of others that of their parent. */
+function placeIn({
+  capabilities,
+  deviceScope,
+  parentScopes,
+}: JsonObject): Pick<IdentitySettings, 'iotEdge' | 'parent'> {
+  const iotEdge = isObject(capabilities) ? capabilities['iotEdge'] === true : undefined;
+  if (Array.isArray(parentScopes) && parentScopes.length > 1) throw refused('A device has one parent at most.');
+  const [above] = Array.isArray(parentScopes) ? (parentScopes.length === 0 ? [''] : parentScopes) : [];
+  const parent = iotEdge ? above : (deviceScope ?? above);
+  return { iotEdge, parent: parent === '' ? '' : textIn(parent) };
 }
 
 /** How the identity is to prove who it is; undefined when nothing is said of it. Refuses types that this hub does not know. */

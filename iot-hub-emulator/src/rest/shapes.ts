@@ -1,6 +1,6 @@
 import type { HubCore } from '../core/core.ts';
 import type { Authentication } from '../identity/authentication.ts';
-import type { Identity } from '../identity/registry.ts';
+import { type Identity, scopeOf } from '../identity/registry.ts';
 import type { JsonObject } from '../values/json.ts';
 
 const never = '0001-01-01T00:00:00Z';
@@ -39,14 +39,22 @@ export function identityShape(hub: HubCore, identity: Identity): JsonObject {
     status: identity.status,
     statusReason: identity.statusReason ?? null,
     statusUpdatedTime: identity.statusUpdatedAt ?? never,
-    capabilities: { iotEdge: false },
+    ...placeOf(identity),
   };
+}
+
+function placeOf(identity: Identity): JsonObject {
+  const { iotEdge, parent } = identity;
+  const capabilities = { iotEdge };
+  if (!iotEdge && parent === '') return { capabilities };
+  return { capabilities, deviceScope: iotEdge ? scopeOf(identity) : parent, parentScopes: parent ? [parent] : [] };
 }
 
 /** A twin as services see it, metadata included. Refuses an unknown identity. */
 export function twinShape(hub: HubCore, identity: Identity): JsonObject {
   const { etag, version, tags, desired, reported } = hub.twins.get(identity.clientId);
   const { connectionState, lastActivityTime, cloudToDeviceMessageCount } = presenceOf(hub, identity);
+  const statuses = [...hub.configurations.statusesOf(identity.clientId)].map(([id, status]) => [id, { status }]);
   return {
     deviceId: identity.deviceId,
     ...(identity.moduleId === undefined ? {} : { moduleId: identity.moduleId }),
@@ -63,6 +71,7 @@ export function twinShape(hub: HubCore, identity: Identity): JsonObject {
     version,
     tags,
     properties: { desired, reported },
-    capabilities: { iotEdge: false },
+    ...placeOf(identity),
+    ...(statuses.length === 0 ? {} : { configurations: Object.fromEntries(statuses) }),
   };
 }
