@@ -52,7 +52,7 @@ const ruleOf = ({ id, metric, for: lasting, severity, means, todo, runbook }: Al
   annotations: {
     summary: plain(means),
     description: plain(todo),
-    runbook_url: `${pages}troubleshooting.md#${runbook}`,
+    runbook_url: `${pages}operations.md#${runbook}`,
   },
 });
 

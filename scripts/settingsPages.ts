@@ -55,7 +55,7 @@ const sections: readonly Section[] = [
   {
     title: 'Dead letters',
     about:
-      '[operations.md](operations.md#dead-letters) says what they are, [troubleshooting.md](troubleshooting.md#dead-letters) how to replay them.',
+      '[operations.md](operations.md#dead-letters) says what they are, and how to replay them.',
     groups: ['deadLetters'],
   },
   {
