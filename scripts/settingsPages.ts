@@ -96,7 +96,7 @@ export function settingsPage(): string {
       `## ${title}\n`,
       `${about}${isMixed ? '' : ` Read by: ${reader}.`}\n`,
       row(['variable', 'what it does', 'default', 'read by']),
-      row(['---', '---', '---', '---']),
+      `|${'---|'.repeat(isMixed ? 4 : 3)}`,
       ...own.map((one) => row([`\`${one.env}\``, one.doc, shown(one), readBy(one)])),
     ];
   });
