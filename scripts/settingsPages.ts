@@ -54,8 +54,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'Dead letters',
-    about:
-      '[operations.md](operations.md#dead-letters) says what they are, and how to replay them.',
+    about: '[operations.md](operations.md#dead-letters) says what they are, and how to replay them.',
     groups: ['deadLetters'],
   },
   {
