@@ -11,7 +11,7 @@ const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator
 const ofTests = pagesIn('test');
 const pages = [
   'README.md',
-  'CONTRIBUTING.md',
+  ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...pagesIn('findings'),
   ...pagesIn('edge'),
   ...pagesIn('docs'),
