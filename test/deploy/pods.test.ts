@@ -160,7 +160,8 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
       const [service, port] = pod.environment['ADMIN_INSTANCES']?.split(':') ?? [];
       const headless = resources.find((one) => one.kind === 'Service' && one.metadata.name === service);
       expect(headless?.['spec']).toMatchObject({ clusterIP: 'None', ports: [{ port: Number(port) }] });
-      const url = `${at(pod.ports['admin'])}/fleet`;
+      // Another address than the one of programs that nobody else may reach.
+      const url = `${at(pod.ports['admin']).replace('127.0.0.1', '127.0.0.2')}/fleet`;
       expect((await fetch(url)).status).toBe(401);
       const headers = { authorization: `Bearer ${adminSecret.ADMIN_TOKEN}` };
       expect(await (await fetch(url, { headers })).json()).toMatchObject({
