@@ -53,7 +53,7 @@ it.each<[status: number | undefined, code: string, told: Told, asIdentity?: RegE
 it.each([
   ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR'].map((code) => [code, 'refused', /^must be a folder/] as const),
   ['ENOENT', 'refused', /^the folder has gone/] as const,
-  ['ENOENT', 'refused', /^must be a folder/, 'mkdir'] as const,
+  ['ENOENT', 'refused', /^must be a folder/, 'mkdir' as string] as const,
   ...['ENOSPC', 'EDQUOT'].map((code) => [code, 'refused', /^the disk is full: make room$/] as const),
   ...['EIO', 'ESTALE'].map((code) => [code, 'unavailable', /^look at the disk/] as const),
 ])('a folder whose system answers %s is %s', (code, fault, todo, syscall = 'open') => {
