@@ -24,10 +24,13 @@ RUN mkdir volume
 FROM ${BASE_IMAGE}
 # For the first line of the log: --build-arg COMMIT=$(git rev-parse HEAD)
 ARG COMMIT=unknown
+# Where you keep docs/: --build-arg PAGES=https://…/docs/
+ARG PAGES=
 LABEL org.opencontainers.image.title=device-messaging-service
 LABEL org.opencontainers.image.description="Carries device messages from an Azure IoT Hub to your backends and answers the devices"
 LABEL org.opencontainers.image.version=1.1.0
 LABEL org.opencontainers.image.revision=${COMMIT}
+LABEL org.opencontainers.image.documentation=${PAGES}
 LABEL org.opencontainers.image.licenses=MIT
 ENV BUILD_COMMIT=${COMMIT}
 ENV NODE_ENV=production

@@ -10,7 +10,10 @@ export const alerts = { service: serviceAlerts, 'edge proxy': edgeAlerts } as co
 
 const code = (text: string): string => `\`${text}\``;
 const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  [headings, ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .toSpliced(1, 0, `|${'---|'.repeat(headings.length)}`)
+    .join('\n');
 
 const ofProgram = (program: keyof typeof alerts): string =>
   table(
@@ -52,7 +55,7 @@ const ruleOf = ({ id, metric, for: lasting, severity, means, todo, runbook }: Al
   annotations: {
     summary: plain(means),
     description: plain(todo),
-    runbook_url: `${pages}troubleshooting.md#${runbook}`,
+    runbook_url: `${pages}operations.md#${runbook}`,
   },
 });
 

@@ -144,12 +144,12 @@ const commonHeaders = (generation: Generation): z.ZodObject =>
   generation === 'V2'
     ? z.object({
         msgType: z.literal('action'),
-        ...commonProperties(generation, messageLimits).shape,
+        ...commonProperties(generation).shape,
         ...{ ack: ack.optional(), 'content-encoding': contentEncoding.optional(), traceparent },
       })
     : z.object({
         ...{ msgType: z.never().optional(), 'svc-messagetype': z.literal('platformEvent') },
-        ...commonProperties(generation, messageLimits).shape,
+        ...commonProperties(generation).shape,
         ...{ id: z.string().optional(), ack: ack.optional(), 'content-encoding': uncompressed.optional(), traceparent },
       });
 
@@ -186,7 +186,7 @@ export const meanings: Readonly<Record<string, string>> = {
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
   target:
     'Path of the device for which the replies are meant, copied unchanged; a reply has none when it is absent or empty.',
-  timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent, ${messageLimits.maxTimeoutSeconds} at most.`,
+  timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent.`,
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',
   context: 'User context data of the request, if it has any; copied unchanged into the acknowledgement.',

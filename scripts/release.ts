@@ -35,6 +35,9 @@ async function obstacles(version: string): Promise<string[]> {
   const found: string[] = [];
   if ((await git('status', '--porcelain')) !== '') found.push('The checkout has changes that are not committed.');
   if ((await git('tag', '--list', `v${version}`)) !== '') found.push(`There is a tag v${version} already.`);
+  const ofHub = await readFile('iot-hub-emulator/CHANGELOG.md', 'utf8');
+  if (!new RegExp(`^## ${version} \\(\\d{4}-`, 'm').test(ofHub))
+    found.push(`iot-hub-emulator/CHANGELOG.md has no section ${version} with a date.`);
   const frozen = await readFile(`test/formats/fixtures/${version}/ids.json`, 'utf8').catch(() => undefined);
   if (frozen === undefined)
     found.push(`Formats of ${version} are not frozen: node scripts/run.js test/formats/main.ts ${version}`);
@@ -82,11 +85,11 @@ Left to a person, at commit ${commit}:
   1. Read release/${version}/release-notes.md, and let CI pass: .ci/run
   2. Sign the sums:  gpg --armor --detach-sign release/${version}/SHA256SUMS
   3. Sign the tag:   git tag --sign v${version} --message 'Version ${version}' ${commit}
-  4. Build and push both images, for each kind of machine (arm64 is not proven):
-       docker buildx build --platform linux/amd64,linux/arm64 --build-arg COMMIT=${commit} \\
-         --tag REGISTRY/device-messaging-service:${version} --push .
-       docker buildx build --platform linux/amd64,linux/arm64 --build-arg COMMIT=${commit} \\
-         --file edge/Dockerfile --tag REGISTRY/edge-proxy:${version} --push .
+  4. Build and push the images, for each kind of machine (arm64 is not proven); PAGES is where docs/ can be read:
+       for IMAGE in Dockerfile=device-messaging-service edge/Dockerfile=edge-proxy iot-hub-emulator/Dockerfile=iot-hub-emulator; do
+         docker buildx build --platform linux/amd64,linux/arm64 --build-arg COMMIT=${commit} --build-arg PAGES="$PAGES" \\
+           --file "\${IMAGE%=*}" --tag "$REGISTRY/\${IMAGE#*=}:${version}" --push .
+       done
   5. Sign the images by their digests, and push the tag:  git push origin v${version}
   6. Publish the files of release/${version} with SHA256SUMS.asc.
   7. Publish the package of the hub emulator:  npm publish --workspace iot-hub-emulator

@@ -54,8 +54,7 @@ const sections: readonly Section[] = [
   },
   {
     title: 'Dead letters',
-    about:
-      '[operations.md](operations.md#dead-letters) says what they are, [troubleshooting.md](troubleshooting.md#dead-letters) how to replay them.',
+    about: '[operations.md](operations.md#dead-letters) says what they are, and how to replay them.',
     groups: ['deadLetters'],
   },
   {
@@ -96,7 +95,7 @@ export function settingsPage(): string {
       `## ${title}\n`,
       `${about}${isMixed ? '' : ` Read by: ${reader}.`}\n`,
       row(['variable', 'what it does', 'default', 'read by']),
-      row(['---', '---', '---', '---']),
+      `|${'---|'.repeat(isMixed ? 4 : 3)}`,
       ...own.map((one) => row([`\`${one.env}\``, one.doc, shown(one), readBy(one)])),
     ];
   });

@@ -17,7 +17,7 @@ export interface Alert<Event extends string = string> {
   readonly means: string;
   /** One or more sentences, with links as the pages have them. */
   readonly todo: string;
-  /** The chapter of docs/troubleshooting.md that says more, by its anchor. */
+  /** The chapter of docs/operations.md that says more, by its anchor. */
   readonly runbook: string;
 }
 

@@ -114,14 +114,14 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric: `sum ${each} (${increased('device_messaging_dead_letters_total', '10m')} or ${increased(`http_server_request_duration_count{http_route="${invocations}",error_type="internal_error"}`, '10m')})`,
     means:
       'A message or an invocation failed through the service’s own side. A message is a dead letter, unless `message.not_parked` says that only the hub has it.',
-    todo: 'Find the cause by its `incident`, fix it, [replay](troubleshooting.md#dead-letters).',
+    todo: 'Find the cause by its `incident`, fix it, [replay](operations.md#dead-letters).',
   },
   {
     ...{
       id: 'HubTakesNoReplies',
       severity: 'page',
       for: '5m',
-      runbook: 'devices-get-their-answers-late-or-not-at-all',
+      runbook: 'how-many-replies-the-hub-takes',
     },
     events: ['replies.quota_used_up', 'replies.hub_suspended'],
     metric: `max ${each} (device_messaging_replies_rate) == 0`,
@@ -130,7 +130,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
   },
   {
     ...{ id: 'HubThrottles', severity: 'ticket', for: '1h', events: ['replies.throttled', 'replies.unanswered'] },
-    runbook: 'devices-get-their-answers-late-or-not-at-all',
+    runbook: 'how-many-replies-the-hub-takes',
     metric: `sum ${each} (${increased('device_messaging_replies_total{device_messaging_result=~"throttled|unanswered|hub_unavailable|not_taken|refused"}', '1h')} or ${increased('rpc_client_call_duration_count{rpc_method="invokeMethod",error_type="throttled"}', '1h')})`,
     means: 'More replies or invocations than the hub’s tier takes: answers come late or are dropped.',
     todo: 'The hub needs more units, or is slow.',

@@ -6,8 +6,8 @@ import { execFile } from '../../sandbox/service/endWithUs.ts';
 
 /** What runs, as in the image. */
 export const ofImage = ['dist', 'config', 'package.json', 'LICENSE'] as const;
-/** What only a machine without containers needs, and people. */
-export const besides = ['deploy/systemd', 'CHANGELOG.md', 'SECURITY.md', '.env.example'] as const;
+/** What clusters and machines without containers need, and people. */
+export const besides = ['deploy', 'docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', '.env.example'] as const;
 
 /**
  * In `dist` of a checkout, and not for others: scripts as they have run here, the compiler's notes, and what V8 made of the programs, which

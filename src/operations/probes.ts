@@ -91,7 +91,7 @@ function lagOf(
   if (known.length === 0) return `none yet: the service begins ${begins} (HUB_START_POSITION=${startPosition})`;
   const foreign = known.filter(({ behind }) => behind < 0);
   if (foreign.length > 0) {
-    const todo = 'check again in some minutes: if it stays, they are of another hub (docs/troubleshooting.md)';
+    const todo = 'check again in some minutes: if it stays, they are of another hub (docs/operations.md)';
     return doubt(`beyond the end of ${partitions(foreign)}`, todo);
   }
   const lossy = known.filter(({ lost }) => lost > 0);

@@ -36,15 +36,11 @@ export interface Envelope {
   readonly properties: Properties;
 }
 
-export type EnvelopeLimits = Readonly<Record<'defaultTimeoutSeconds' | 'maxTimeoutSeconds', number>>;
-
-function timeout({ maxTimeoutSeconds }: EnvelopeLimits) {
-  const error = `must be whole seconds from 1 to ${maxTimeoutSeconds}`;
-  return z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, { error, abort: true })
-    .refine((value) => Number(value) <= maxTimeoutSeconds, error);
+export interface EnvelopeLimits {
+  readonly defaultTimeoutSeconds: number;
 }
+
+const timeout = z.string().regex(/^([1-9]\d?|[1-8]\d\d|900)$/, 'must be whole seconds from 1 to 900');
 
 /*
  * V2:  msgType = action   action   version = 2   correlationId   [ack] [target] [timeout] [content-encoding]
@@ -55,20 +51,19 @@ const grammars = {
     name: 'action',
     correlationId: 'correlationId',
     invalid: 'validation_error',
-    common: (limits: EnvelopeLimits) =>
-      z.object({
-        action: text,
-        version: z.literal('2', { error: ({ input }) => (input === undefined ? 'is required' : 'must be 2') }),
-        correlationId: text,
-        target: target.optional(),
-        timeout: timeout(limits).optional(),
-      }),
+    common: z.object({
+      action: text,
+      version: z.literal('2', { error: ({ input }) => (input === undefined ? 'is required' : 'must be 2') }),
+      correlationId: text,
+      target: target.optional(),
+      timeout: timeout.optional(),
+    }),
   },
   V1: {
     name: 'eventType',
     correlationId: 'id',
     invalid: 'platform_event_validation_error',
-    common: () => z.object({ eventType: text, target: target.optional() }),
+    common: z.object({ eventType: text, target: target.optional() }),
   },
 } as const;
 
@@ -79,8 +74,7 @@ export function messageNameOf(generation: Generation, properties: Readonly<Recor
 }
 
 /** The schema of the common properties of a generation, without `ack`. */
-export const commonProperties = (generation: Generation, limits: EnvelopeLimits): z.ZodObject =>
-  grammars[generation].common(limits);
+export const commonProperties = (generation: Generation): z.ZodObject => grammars[generation].common;
 
 /** The code for validation failures of a generation (result codes). */
 export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
@@ -103,9 +97,7 @@ export const wantsAck = (ack: Ack, success: boolean): boolean =>
   ack === 'all' || ack === (success ? 'positive' : 'negative');
 
 /** Reads envelopes. `refusal` is that of the first failing stage of R9. */
-export function createEnvelopeReader(limits: EnvelopeLimits) {
-  const common = { V2: commonProperties('V2', limits), V1: commonProperties('V1', limits) };
-
+export function createEnvelopeReader({ defaultTimeoutSeconds }: EnvelopeLimits) {
   return function readEnvelope(
     generation: Generation,
     given: Readonly<Record<string, unknown>>,
@@ -117,7 +109,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
     const properties = textProperties(given);
     const textless = textlessFaults(given);
     const ack = textless.has('ack') ? undefined : acks.get((properties['ack'] ?? '').toLowerCase());
-    const checked = common[generation].safeParse(properties);
+    const checked = grammar.common.safeParse(properties);
     const seconds = generation === 'V2' && checked.success ? properties['timeout'] : undefined;
     const correlationId = properties[grammar.correlationId] || undefined;
 
@@ -130,7 +122,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
       ack: ack ?? 'all',
       correlationId: correlationId ?? (generation === 'V1' ? derivedId(eventId, 'correlation') : undefined),
       target: properties['target'] ?? '',
-      timeoutSeconds: seconds === undefined ? limits.defaultTimeoutSeconds : Number(seconds),
+      timeoutSeconds: seconds === undefined ? defaultTimeoutSeconds : Number(seconds),
       properties,
     };
 

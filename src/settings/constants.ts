@@ -17,7 +17,6 @@ export const failover = { unreadMs: 30_000, eventlessMs: 120_000, answerMs: 15_0
 /** Limits for one message and for what is read of the answers to it (P2, R6, D185). */
 export const messageLimits = {
   defaultTimeoutSeconds: 300,
-  maxTimeoutSeconds: 900,
   maxInflatedBytes: mebibyte / 2,
   /** Largest gap between a request's version and the stored one (A4). */
   maxVersionGap: 100,

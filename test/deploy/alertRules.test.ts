@@ -38,11 +38,11 @@ it('at most sixteen alerts are for service and front door, and four for the edge
   expect(rules.length).toBe(ofServer.length + ofEdge.length);
 });
 
-it('every rule names a chapter of docs/troubleshooting.md, below the one place that says where the pages are', () => {
-  const headings = readFileSync('docs/troubleshooting.md', 'utf8').match(/^#+ .*$/gm) ?? [];
+it('every rule names a chapter of docs/operations.md, below the one place that says where the pages are', () => {
+  const headings = readFileSync('docs/operations.md', 'utf8').match(/^#+ .*$/gm) ?? [];
   const anchors = headings.map((heading) => anchorOf(heading.replace(/^#+ /, '')));
   const pages = '{{ with query "device_messaging_runbooks" }}{{ (first .).Labels.url }}{{ end }}';
-  const urls = anchors.map((anchor) => `${pages}troubleshooting.md#${anchor}`);
+  const urls = anchors.map((anchor) => `${pages}operations.md#${anchor}`);
   const wrong = rules.filter(({ annotations }) => !urls.includes(annotations?.['runbook_url'] ?? ''));
   expect(wrong.map(({ alert }) => alert)).toEqual([]);
   expect(runbooks).toMatchObject({
@@ -88,7 +88,7 @@ describe.skipIf(isSkipped)('promtool, of the Debian package prometheus,', () => 
 
   it('has an alert link to its chapter, below the place that the first rule names', async () => {
     const { labels, annotations } = rules.find(({ alert }) => alert === 'ServiceAbsent') ?? {};
-    const runbook_url = `${runbooks?.labels['url']}troubleshooting.md#it-does-not-start-or-is-not-ready`;
+    const runbook_url = `${runbooks?.labels['url']}operations.md#it-does-not-start-or-is-not-ready`;
     const of = { namespace: 'production', job: 'device-messaging' };
     const exp_alerts = [{ exp_labels: { ...labels, ...of }, exp_annotations: { ...annotations, runbook_url } }];
     const series = 'device_messaging_ready{namespace="production",job="device-messaging",instance="one"}';

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
@@ -17,7 +17,7 @@ const on = { enabled: true };
 
 /** What makes the chart the same as an overlay, besides its settings. */
 const choices: Readonly<Record<(typeof overlays)[number], Tree>> = {
-  'deploy/kubernetes/overlays/complete': { identity, frontDoor: on, scaling: on, monitoring: on },
+  'deploy/kubernetes/overlays/complete': { identity, frontDoor: on, fleet: on, scaling: on, monitoring: on },
   'deploy/kubernetes/overlays/with-identity': { identity },
   'deploy/kubernetes/overlays/with-identity-and-front-door': { identity, frontDoor: on },
   'deploy/kubernetes/overlays/with-keys': {},
@@ -42,12 +42,23 @@ const everything = {
 };
 
 describe('the chart', () => {
+  const folder = folderForEach('overlay');
   it.each(overlays)('makes, one by one, the resources of %s', (folder) => {
     const resources = build(folder).map(withoutNamespace);
     const settings = resources.find(({ kind }) => kind === 'ConfigMap')?.['data'];
     const values = { ...choices[folder], settings };
     expect(flawsOfValues(valuesOf(chart, values))).toEqual([]);
     expect(byName(template(chart, values).resources)).toEqual(byName(resources));
+  });
+  it('makes, one by one, what the component fleet makes beside keys', () => {
+    const at = (path: string) => relative(folder, `deploy/kubernetes/${path}`);
+    writeFileSync(
+      join(folder, 'kustomization.yaml'),
+      `resources: [${at('overlays/with-keys')}]\ncomponents: [${at('fleet')}]`,
+    );
+    const resources = build(folder).map(withoutNamespace);
+    const settings = resources.find(({ kind }) => kind === 'ConfigMap')?.['data'];
+    expect(byName(template(chart, { settings, fleet: on }).resources)).toEqual(byName(resources));
   });
   it('has the settings of the base, and the version of the project', () => {
     const [, settings] = build('deploy/kubernetes/base');
@@ -104,6 +115,7 @@ describe('the schema of the values', () => {
     ['no limit of memory', { resources: { limits: { memory: null } } }],
     ['no instance', { replicas: 0 }],
     ['a text for a switch', { scaling: { enabled: 'false' } }],
+    ['a fleet without a network policy', { fleet: on, networkPolicy: { enabled: false } }],
     ['another part of the pod', { podSpec: { hostNetwork: true } }],
   ])('refuses %s', (_, values) => expect(flawsOfValues(valuesOf(chart, values))).not.toEqual([]));
 });

@@ -49,6 +49,9 @@ const stageOf = (resources: readonly Resource[]): Stage => {
   return settings['IDENTITY'] === undefined ? stages.keys : stages.identity;
 };
 
+const adminSecret = { ADMIN_TOKEN: randomUUID() };
+const secretsOf = ({ known }: Stage) => ({ 'device-messaging': known, 'device-messaging-admin': adminSecret });
+
 const isExample = (value: string) => /^(https:\/\/)?[\w-]+\.example(\/|$)/.test(value);
 
 interface Started {
@@ -61,7 +64,7 @@ interface Started {
 
 const startPod = (resources: readonly Resource[], name: string): Promise<Started> => {
   const stage = stageOf(resources);
-  return start(podOf(resources, name, { 'device-messaging': stage.known }), stage);
+  return start(podOf(resources, name, secretsOf(stage)), stage);
 };
 
 async function start(pod: Pod, stage: Stage): Promise<Started> {
@@ -89,7 +92,7 @@ async function start(pod: Pod, stage: Stage): Promise<Started> {
   await copyFile(stage.caFile, caFile);
   await chmod(caFile, 0o644);
 
-  const portVariables = { health: 'HTTP_PORT', methods: 'METHODS_PORT' } as const;
+  const portVariables = { admin: 'ADMIN_PORT', health: 'HTTP_PORT', methods: 'METHODS_PORT' } as const;
   const addresses = new Map<number, string>();
   for (const [port, variable] of Object.entries(portVariables)) {
     const inPod = pod.ports[port];
@@ -101,6 +104,8 @@ async function start(pod: Pod, stage: Stage): Promise<Started> {
     addresses.set(inPod, `http://127.0.0.1:${environment[variable]}`);
   }
   const at = (port: number) => addresses.get(port) ?? '';
+  // No name of a cluster's Service has an address here.
+  if (environment['ADMIN_INSTANCES']) environment['ADMIN_INSTANCES'] = at(8082).replace('http://', '');
   const ready = pod.probes.find(({ kind }) => kind === 'readinessProbe');
   const logFile = join(real, 'log');
   const told = { ...environment, ...(await stage.injected(pod, real)), NODE_EXTRA_CA_CERTS: caFile };
@@ -115,7 +120,7 @@ async function start(pod: Pod, stage: Stage): Promise<Started> {
   }
   const started = await startService({
     command: pod.command,
-    environment: { ...told, ADMIN_PORT: '0' },
+    environment: { ADMIN_PORT: '0', ...told },
     readyzUrl: `${at(ready?.port ?? 0)}${ready?.path}`,
     logFile,
     ...(isRoot && { user: { uid: 1000, gid: 1000 } }),
@@ -151,6 +156,18 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
       expect((await fetch(`${at(pod.ports['methods'])}/objects/a/models/b/methods/c`, { method: 'POST' })).status).toBe(
         401,
       );
+    if (pod.ports['admin'] !== undefined) {
+      const [service, port] = pod.environment['ADMIN_INSTANCES']?.split(':') ?? [];
+      const headless = resources.find((one) => one.kind === 'Service' && one.metadata.name === service);
+      expect(headless?.['spec']).toMatchObject({ clusterIP: 'None', ports: [{ port: Number(port) }] });
+      // Another address than the one of programs that nobody else may reach.
+      const url = `${at(pod.ports['admin']).replace('127.0.0.1', '127.0.0.2')}/fleet`;
+      expect((await fetch(url)).status).toBe(401);
+      const headers = { authorization: `Bearer ${adminSecret.ADMIN_TOKEN}` };
+      expect(await (await fetch(url, { headers })).json()).toMatchObject({
+        ...{ members: [{ program: 'service', partitions: { length: 4 } }], unread: [] },
+      });
+    }
     await process.stop(pod.graceSeconds * 1000);
     expect(await process.exited).toMatchObject({ code: 0 });
     const log = await readFile(logFile, 'utf8');
@@ -158,19 +175,19 @@ describe.each(programs)('%s of %s', (name, _folder, resources) => {
     expect(log).not.toContain('"level":"error"');
   });
   it('sets variables only that the program reads', () => {
-    const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
+    const pod = podOf(resources, name, secretsOf(stageOf(resources)));
     const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
     expect(Object.keys(pod.environment).filter((variable) => !known.includes(variable))).toEqual([]);
   });
   it('has a grace above its drain: 30 s for the service, 15 for the front door and its pause', () => {
-    const pod = podOf(resources, name, { 'device-messaging': stageOf(resources).known });
+    const pod = podOf(resources, name, secretsOf(stageOf(resources)));
     const isService = pod.ports['methods'] === undefined;
     const drain = isService ? 'DELIVERY_DRAIN_SECONDS' : 'METHODS_DRAIN_SECONDS';
     const seconds = Number(pod.environment[drain] ?? settingDocs().find(({ env }) => env === drain)?.default);
     expect(pod.graceSeconds).toBe(seconds + (isService ? 30 : 15) + pod.pauseSeconds);
   });
   it('does not start without its Secret, and has none when it has an identity', () => {
-    const pod = () => podOf(resources, name, {});
+    const pod = () => podOf(resources, name, { 'device-messaging-admin': adminSecret });
     if (stageOf(resources) === stages.keys) expect(pod).toThrow('Secret device-messaging has no HUB_');
     else expect(pod().clientId).toMatch(/^[0-9a-f-]{36}$/);
   });

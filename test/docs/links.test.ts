@@ -11,7 +11,7 @@ const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator
 const ofTests = pagesIn('test');
 const pages = [
   'README.md',
-  'CONTRIBUTING.md',
+  ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...pagesIn('findings'),
   ...pagesIn('edge'),
   ...pagesIn('docs'),
@@ -78,5 +78,5 @@ it('README, CONTRIBUTING and all of docs stay short', () => {
   const sum = (files: readonly string[]) => files.reduce((total, file) => total + words(file), 0);
   expect(words('README.md')).toBeLessThanOrEqual(1_300);
   expect(words('CONTRIBUTING.md')).toBeLessThanOrEqual(1_500);
-  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(48_000);
+  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(47_000);
 });

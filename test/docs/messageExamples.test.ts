@@ -16,7 +16,7 @@ interface Example {
   readonly body?: string;
 }
 
-const readEnvelope = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const readEnvelope = createEnvelopeReader({ defaultTimeoutSeconds: 300 });
 const generationOf = ({ msgType }: Example['properties']): Generation => (msgType === undefined ? 'V1' : 'V2');
 
 /** Throws as the service refuses it. */

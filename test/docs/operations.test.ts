@@ -6,7 +6,7 @@ import { settingDocs } from '../../src/settings/config.ts';
 import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
-const names = ['first-deployment.md', 'troubleshooting.md', 'operations.md'] as const;
+const names = ['first-deployment.md', 'operations.md'] as const;
 const directory = 'test/e2e/operator';
 const answers = readdirSync(directory)
   .map((name) => readFileSync(join(directory, name), 'utf8'))
@@ -36,16 +36,16 @@ describe.each(names)('docs/%s', (name) => {
   });
 });
 
-const questions = tableOf(readPage('troubleshooting.md'), 'symptom').map(({ question = '' }) => question);
-it.each(questions)('the question of docs/troubleshooting.md has a test: %s', (question) =>
+const questions = tableOf(readPage('operations.md'), 'symptom').map(({ question = '' }) => question);
+it.each(questions)('the question of docs/operations.md has a test: %s', (question) =>
   expect(answers).toContain(question),
 );
 
-it('docs/troubleshooting.md has exactly the stages that the tap shows', () => {
+it('docs/operations.md has exactly the stages that the tap shows', () => {
   const [, union = ''] =
     /export type Stage = .*?\n(.*?)\n\n/s.exec(readFileSync('src/observing/taps.ts', 'utf8')) ?? [];
   const stages = [...union.matchAll(/'([^']+)'/g)].map(([, stage]) => stage);
-  const rows = tableOf(readPage('troubleshooting.md'), 'stage');
+  const rows = tableOf(readPage('operations.md'), 'stage');
   const listed = rows.flatMap(({ stage = '', 'what it says': says = '' }) => codesIn(`${stage} ${says}`));
   expect(stages.length).toBeGreaterThan(10);
   expect(new Set(listed)).toEqual(new Set(stages));
@@ -53,7 +53,7 @@ it('docs/troubleshooting.md has exactly the stages that the tap shows', () => {
 
 // The queries for log stores ask for what the log has. No store runs here: their syntax was checked by reading.
 
-const rows = tableOf(readPage('troubleshooting.md'), 'question').map((row) => ({
+const rows = tableOf(readPage('operations.md'), 'question').map((row) => ({
   question: row['question'] ?? '',
   kusto: codesIn(row['Azure Monitor'] ?? '').join(' '),
   loki: codesIn(row['Loki'] ?? '').join(' '),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEnvelopeReader, messageId, messageNameOf, wantsAck } from '../../src/protocol/envelope.ts';
 import { textless } from '../../src/protocol/event.ts';
 
-const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const read = createEnvelopeReader({ defaultTimeoutSeconds: 300 });
 const v2 = (properties: Record<string, unknown>) =>
   read('V2', { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }, 'd1', 'e1');
 const v1 = (properties: Record<string, unknown>) =>
@@ -51,7 +51,10 @@ describe('a V2 envelope', () => {
     [{ correlationId: '' }, 'property correlationId must not be empty'],
     [{ correlationId: 'not a guid' }, undefined],
     [{ correlationId: 'two\r\nlines' }, undefined],
+    [{ timeout: '99' }, undefined],
+    [{ timeout: '899' }, undefined],
     [{ timeout: '900' }, undefined],
+    [{ timeout: '1000' }, 'property timeout must be whole seconds from 1 to 900'],
     [{ timeout: '901' }, 'property timeout must be whole seconds from 1 to 900'],
     [{ timeout: '0' }, 'property timeout must be whole seconds from 1 to 900'],
     [{ timeout: '1.5' }, 'property timeout must be whole seconds from 1 to 900'],

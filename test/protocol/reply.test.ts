@@ -65,7 +65,7 @@ it.each<[string, Partial<Reply>]>([
 
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
 const now = new Date('2026-01-02T03:04:05.678Z');
-const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const read = createEnvelopeReader({ defaultTimeoutSeconds: 300 });
 const ofAction = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1' };
 const v2 = (properties: Record<string, unknown> = {}) =>
   read('V2', textProperties({ ...ofAction, ...properties }), 'd1', eventId).envelope;

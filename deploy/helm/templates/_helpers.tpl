@@ -12,24 +12,59 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end }}
 
-{{- define "mounts" -}}
-volumeMounts:
-  - { name: secrets, mountPath: /secrets, readOnly: true }
+{{- define "keysMount" -}}
+- { name: secrets, mountPath: /secrets, readOnly: true }
 {{- end }}
 
-{{- define "serviceKeys" -}}
+{{- define "fleetEnv" -}}
+- { name: ADMIN_HOST, value: 0.0.0.0 }
+- { name: ADMIN_TOKEN_FILE, value: /admin/ADMIN_TOKEN }
+- { name: ADMIN_INSTANCES, value: 'device-messaging:8082' }
+{{- end }}
+
+{{- define "fleetMount" -}}
+- { name: admin, mountPath: /admin, readOnly: true }
+{{- end }}
+
+{{- define "fleetVolume" -}}
+- name: admin
+  secret:
+    secretName: {{ .Values.fleet.secretName }}
+    defaultMode: 288
+    items:
+      - { key: ADMIN_TOKEN, path: ADMIN_TOKEN }
+{{- end }}
+
+{{- define "serviceSecrets" -}}
+{{- if not .Values.identity.clientId }}
 env:
+  {{- if .Values.fleet.enabled }}
+  {{- include "fleetEnv" . | nindent 2 }}
+  {{- end }}
   - { name: HUB_SERVICE_CONNECTION_STRING_FILE, value: /secrets/HUB_SERVICE_CONNECTION_STRING }
   - { name: STORE_CONNECTION_STRING_FILE, value: /secrets/STORE_CONNECTION_STRING }
   - { name: BACKENDS_CLIENT_SECRET_FILE, value: /secrets/BACKENDS_CLIENT_SECRET }
-{{ include "mounts" . }}
+volumeMounts:
+  {{- if .Values.fleet.enabled }}
+  {{- include "fleetMount" . | nindent 2 }}
+  {{- end }}
+  {{- include "keysMount" . | nindent 2 }}
+{{- else }}
+{{- if .Values.fleet.enabled }}
+env:
+  {{- include "fleetEnv" . | nindent 2 }}
+volumeMounts:
+  {{- include "fleetMount" . | nindent 2 }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "frontDoorKeys" -}}
 env:
   - { name: HUB_SERVICE_CONNECTION_STRING_FILE, value: /secrets/HUB_SERVICE_CONNECTION_STRING }
   - { name: BACKENDS_CLIENT_SECRET_FILE, value: /secrets/BACKENDS_CLIENT_SECRET }
-{{ include "mounts" . }}
+volumeMounts:
+  {{- include "keysMount" . | nindent 2 }}
 {{- end }}
 
 {{- define "pod" -}}

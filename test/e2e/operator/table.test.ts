@@ -7,7 +7,7 @@ import { operatorsToken } from './desk.ts';
 import { createStage, devices, flooded, type Situation, type Stage, situations, slowMs } from './situations.ts';
 import { type Row, tableRows } from './table.ts';
 
-// Every question of the table in docs/troubleshooting.md is asked in every situation, by the commands and queries that stand there (D337).
+// Every question of the table in docs/operations.md is asked in every situation, by the commands and queries that stand there (D337).
 
 const rows = tableRows();
 beforeAll(async () => void (await buildService()));

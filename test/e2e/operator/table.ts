@@ -1,6 +1,6 @@
 import { codesIn, readPage, tableOf } from '../../docs/markdown.ts';
 
-// The table of questions of docs/troubleshooting.md: what it tells an operator to type.
+// The table of questions of docs/operations.md: what it tells an operator to type.
 
 /** What a row says to ask, as it stands there: a command, or a query in PromQL. */
 export type Ask = Readonly<{ kind: 'command' | 'query'; text: string }>;
@@ -11,7 +11,7 @@ export interface Row {
   readonly asks: readonly Ask[];
 }
 
-const page = readPage('troubleshooting.md');
+const page = readPage('operations.md');
 
 const stands = page.split('\n').find((line) => line.startsWith('`admin` stands for ')) ?? '';
 
