@@ -44,7 +44,7 @@ interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
   readonly properties?: z.ZodRawShape;
 }
 
-export type CardLimits = Omit<MessageLimits, 'defaultTimeoutSeconds' | 'maxTimeoutSeconds' | 'maxInflatedBytes'>;
+export type CardLimits = Omit<MessageLimits, 'defaultTimeoutSeconds' | 'maxInflatedBytes'>;
 
 /**
  * A *card* describes one message of the interface: the form of its properties and body, the backends it needs, and its
