@@ -201,7 +201,7 @@ describe('imports', () => {
   it.each([
     ['the check of the version', 'scripts/run/nodeVersion.js', 'iot-hub-emulator/bin/nodeVersion.js'],
     ['the licence', 'LICENSE', 'iot-hub-emulator/LICENSE'],
-    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
+    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/events/decodable.ts'],
   ])('of separate deployables have an equal copy of %s, so that a fix in one is a fix in both', (_, original, copy) =>
     expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8')),
   );

@@ -55,7 +55,7 @@ export function isFrameDecodable(frame: Uint8Array): boolean {
 /** `values`, and elements without bytes, that may still come. */
 type Walk = { readonly bytes: Uint8Array; values: number; empty: number };
 
-export const refused = -1;
+const refused = -1;
 
 function endOfDescriptor(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0) return refused;
@@ -76,7 +76,7 @@ const known = ['', '', '', '', '012345', '0123456', '01', '01234', '01234', '48'
 const isKnown = Uint8Array.from({ length: 256 }, (_, code) =>
   Number(known[code >>> 4]?.includes((code & 15).toString(16))),
 );
-export const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
+const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 
 /** Of a message that can be decoded, where the value ends that begins at `at`. */
 export const endOf = (bytes: Uint8Array, at: number): number =>
@@ -144,7 +144,7 @@ function endOfArray(walk: Walk, count: number, from: number, end: number, levels
 }
 
 /** Of one byte or four. */
-export function numberAt(bytes: Uint8Array, at: number, width: number): number {
+function numberAt(bytes: Uint8Array, at: number, width: number): number {
   if (width === 1) return bytes[at] ?? 0;
   return (
     (bytes[at] ?? 0) * 0x1000000 + (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0))

@@ -1,6 +1,6 @@
 import type messageOfReading from 'rhea/lib/message.js';
 import { textless } from '../protocol/event.ts';
-import { endOf, numberAt, refused, widths } from './decodable.ts';
+import { endOf } from './decodable.ts';
 
 type MessageCodec = Pick<typeof messageOfReading, 'decode' | 'data_section'>;
 export type ExactDecoding = ReturnType<typeof createExactDecoding>;
@@ -9,6 +9,7 @@ type Bag = Record<string, unknown>;
 
 /** In place of what is left to the library. */
 const left = Symbol('left');
+const none = -1;
 
 /** What the library calls the fields of a header, and of the standard properties. */
 const headerFields = ['durable', 'priority', 'ttl', 'first_acquirer', 'delivery_count'];
@@ -17,6 +18,8 @@ const standardFields = [
   ...['absolute_expiry_time', 'creation_time', 'group_id', 'group_sequence', 'reply_to_group_id'],
 ];
 
+/** Bytes of a value, or of its size, by the first digit of its code. */
+const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
 const namesKept = 256;
@@ -75,6 +78,8 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   let at = 0;
   let end = 0;
 
+  const numberAt = (place: number, width: number) => (width === 1 ? (bytes[place] ?? 0) : bytes.readUInt32BE(place));
+
   function item(): unknown {
     const code = bytes[at] ?? 0;
     const from = at + 1;
@@ -88,7 +93,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
   /** A binary, string or symbol, whose size has been passed. */
   function sized(code: number, size: number): unknown {
     const from = at;
-    at += numberAt(bytes, size, from - size);
+    at += numberAt(size, from - size);
     if (at > end) return left;
     const kind = code & 0x0f;
     if (kind === 0) return bytes.subarray(from, at);
@@ -137,10 +142,10 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
     const code = bytes[at] ?? 0;
     const width = widths[code >>> 4] ?? 0;
     const content = at + 1 + width;
-    if ((code & 0xef) !== small || content + width > bytes.length) return refused;
+    if ((code & 0xef) !== small || content + width > bytes.length) return none;
     at = content + width;
-    end = content + numberAt(bytes, content - width, width);
-    return end > bytes.length ? refused : numberAt(bytes, content, width);
+    end = content + numberAt(content - width, width);
+    return end > bytes.length ? none : numberAt(content, width);
   }
 
   function list(into: Bag, fields: readonly string[]): boolean {
@@ -149,7 +154,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
       return true;
     }
     const count = opened(0xc0);
-    if (count === refused || count > fields.length) return false;
+    if (count === none || count > fields.length) return false;
     for (let index = 0; index < count; index += 1) {
       const value = item();
       if (value === left) return false;
@@ -160,7 +165,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
 
   function map(into: Bag, field: string, next: () => unknown): boolean {
     const count = opened(0xc1);
-    if (count === refused || count > mostItems || count % 2 === 1) return false;
+    if (count === none || count > mostItems || count % 2 === 1) return false;
     const bag: Bag = {};
     for (let rest = count; rest > 0; rest -= 2) {
       const key = name();

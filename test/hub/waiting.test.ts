@@ -132,7 +132,8 @@ describe('messages of which only replies are left to be sent', () => {
     const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
     admitAll([...devices('deaf', 10), 'deaf0', ...devices('other', 30)].map(identityUpdate));
     await settle();
-    expect([of(handled, 'other').length, budget.inFlight(), budget.answering.inFlight().messages]).toEqual([30, none, 10]);
+    expect([of(handled, 'other').length, budget.inFlight()]).toEqual([30, none]);
+    expect(budget.answering.inFlight().messages).toBe(10);
     hear();
     await settle();
     expect([of(handled, 'deaf').length, budget.answering.inFlight().messages]).toEqual([10, 1]);

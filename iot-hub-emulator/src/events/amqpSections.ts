@@ -1,3 +1,5 @@
+import { endOf } from './decodable.ts';
+
 /**
  * The sections of an encoded AMQP message before its body, by their bytes: what a sender wrote passes through with its types.
  * Only for bytes that were found to be decodable up to there.
@@ -60,17 +62,4 @@ function textAt(bytes: Buffer, at: number, end: number): string | undefined {
   const code = bytes[at];
   if (code === 0xa1 || code === 0xa3) return bytes.toString('utf8', at + 2, end);
   return code === 0xb1 || code === 0xb3 ? bytes.toString('utf8', at + 5, end) : undefined;
-}
-
-// by the first digit of a value's code: how many bytes follow, or from 0xa0 on how many bytes the size has
-const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
-
-/** Where the value that begins at `at` ends. */
-function endOf(bytes: Buffer, at: number): number {
-  let place = at;
-  while (bytes[place] === 0) place = endOf(bytes, place + 1); // its descriptors
-  const code = bytes[place] ?? 0;
-  const width = widths[code >>> 4] ?? 0;
-  const content = place + 1 + width;
-  return code < 0xa0 ? content : content + bytes.readUIntBE(place + 1, width);
 }

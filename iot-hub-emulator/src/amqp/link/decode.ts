@@ -1,9 +1,9 @@
 import rhea from 'rhea';
 import { codes, entriesOf, headOf } from '../../events/amqpSections.ts';
 import { writeSection } from '../../events/amqpWriter.ts';
+import { sectionsOf } from '../../events/decodable.ts';
 import type { DeviceMessage, Message, SystemProperties } from '../../values/message.ts';
 import { Refusal } from '../../values/refusal.ts';
-import { sectionsOf } from './decodable.ts';
 import type { Incoming } from './peer.ts';
 
 /**

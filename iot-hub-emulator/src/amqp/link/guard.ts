@@ -1,6 +1,6 @@
 import type { Connection, Delivery, Receiver } from 'rhea';
+import { isFrameDecodable } from '../../events/decodable.ts';
 import { Refusal } from '../../values/refusal.ts';
-import { isFrameDecodable } from './decodable.ts';
 import { decodeMessage } from './decode.ts';
 import type { Incoming } from './peer.ts';
 

@@ -1,9 +1,6 @@
-/**
- * Whether an AMQP library can decode bytes at a cost that they justify: libraries have no bounds of their own. This reads the
- * bytes as they do, each at most once, and does not touch texts and binaries.
- */
+/** Whether an AMQP library can decode bytes at a bounded cost: libraries have no bounds. This reads as they do, each byte at most once. */
 
-/** Levels of lists, maps, arrays and descriptors. */
+/** Of lists, maps, arrays and descriptors. */
 const mostLevels = 32;
 /** Values of a message: more than its properties have while their size is allowed (R7). */
 const mostInMessage = 65_536;
@@ -12,27 +9,21 @@ const mostInBody = 4_096;
 /** Elements that take no bytes, such as the nulls of an array. */
 const mostEmpty = 256;
 
-/** The sections of an encoded message. */
-export interface Sections {
-  /** Whether all of them can be decoded. */
-  readonly areDecodable: boolean;
-  /** Where the body begins. Undefined when there is none, or when something before it cannot be decoded. */
-  readonly body: number | undefined;
-  /** Where the message annotations end; 0 when they, or something before them, cannot be decoded. */
-  readonly annotated: number;
-}
-
 // A message is a row of sections: 0x00, descriptor (0x53 and the code of the section, or the long form), value.
 const messageAnnotations = 0x72;
+const applicationProperties = 0x74;
 const data = 0x75;
 const sequence = 0x76;
 const anyValue = 0x77;
 
-/** @param most values from the body on; a batch of messages may have more */
-export function sectionsOf(bytes: Uint8Array, most = mostInBody): Sections {
+/**
+ * @param most values from the body on; a batch of messages may have more
+ * @returns whether all sections can be decoded; where the body and the application properties begin, when what is before can be decoded;
+ * where the message annotations end, 0 when not even they can be decoded
+ */
+export function sectionsOf(bytes: Uint8Array, most = mostInBody) {
   const walk: Walk = { bytes, values: mostInMessage, empty: mostEmpty };
-  let body: number | undefined;
-  let kindOfBody: number | undefined;
+  let [body, properties, kindOfBody]: (number | undefined)[] = [];
   let annotated = 0;
   for (let at = 0; at < bytes.length; ) {
     const value = endOfDescriptor(bytes, at);
@@ -43,13 +34,15 @@ export function sectionsOf(bytes: Uint8Array, most = mostInBody): Sections {
       walk.values = Math.min(walk.values, most);
     }
     const canFollow = !isBody || kindOfBody === undefined || (kind === kindOfBody && kind !== anyValue);
-    const end = canFollow && isValueOf(kind, bytes[value]) ? endOfValue(walk, value, mostLevels) : refused;
-    if (end === refused) return { areDecodable: false, body, annotated };
+    const canBegin = beginnings.get(kind)?.includes(bytes[value] ?? 0) ?? kind === anyValue;
+    const end = canFollow && canBegin ? endOfValue(walk, value, mostLevels) : refused;
+    if (end === refused) return { areDecodable: false, body, properties, annotated };
     if (isBody) kindOfBody = kind;
     if (kind === messageAnnotations) annotated = end;
+    if (kind === applicationProperties) properties = value;
     at = end;
   }
-  return { areDecodable: true, body, annotated };
+  return { areDecodable: true, body, properties, annotated };
 }
 
 /** @param frame with its header */
@@ -59,13 +52,8 @@ export function isFrameDecodable(frame: Uint8Array): boolean {
   return endOfValue({ bytes: frame, values: mostInBody, empty: mostEmpty }, performative, mostLevels) !== refused;
 }
 
-interface Walk {
-  readonly bytes: Uint8Array;
-  /** Values that may still come. */
-  values: number;
-  /** Elements without bytes that may still come. */
-  empty: number;
-}
+/** `values`, and elements without bytes, that may still come. */
+type Walk = { readonly bytes: Uint8Array; values: number; empty: number };
 
 const refused = -1;
 
@@ -76,42 +64,24 @@ function endOfDescriptor(bytes: Uint8Array, at: number): number {
   return isLong ? at + 10 : refused;
 }
 
-/** Whether a section of this kind can have a value that begins with this code. */
-function isValueOf(kind: number, code: number | undefined): boolean {
-  switch (kind) {
-    case 0x70: // header
-    case 0x73: // properties
-    case sequence:
-      return code === 0x45 || code === 0xc0 || code === 0xd0;
-    case 0x71: // delivery annotations
-    case messageAnnotations:
-    case 0x74: // application properties
-    case 0x78: // footer
-      return code === 0xc1 || code === 0xd1;
-    case data:
-      return code === 0xa0 || code === 0xb0;
-    default:
-      return kind === anyValue;
-  }
-}
+/** The codes with which a value can begin: a list of header, properties and sequence, a binary of data, else a map. */
+const beginnings = new Map<number, readonly number[]>([
+  ...[0x70, 0x73, sequence].map((kind) => [kind, [0x45, 0xc0, 0xd0]] as const),
+  ...[0x71, messageAnnotations, applicationProperties, 0x78].map((kind) => [kind, [0xc1, 0xd1]] as const),
+  [data, [0xa0, 0xb0]],
+]);
 
-/** All codes that the libraries know. The first digit says how many bytes follow, or how many bytes the size has. */
-const isKnown = new Uint8Array(256);
-for (const code of [
-  ...[0x40, 0x41, 0x42, 0x43, 0x44, 0x45],
-  ...[0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56],
-  ...[0x60, 0x61],
-  ...[0x70, 0x71, 0x72, 0x73, 0x74],
-  ...[0x80, 0x81, 0x82, 0x83, 0x84],
-  ...[0x94, 0x98],
-  ...[0xa0, 0xa1, 0xa3, 0xb0, 0xb1, 0xb3],
-  ...[0xc0, 0xc1, 0xd0, 0xd1],
-  ...[0xe0, 0xf0],
-])
-  isKnown[code] = 1;
+/** The codes that the libraries know: by the first digit, which says how many bytes follow, or how many the size has, the second ones. */
+const known = ['', '', '', '', '012345', '0123456', '01', '01234', '01234', '48', '013', '013', '01', '01', '0', '0'];
+const isKnown = Uint8Array.from({ length: 256 }, (_, code) =>
+  Number(known[code >>> 4]?.includes((code & 15).toString(16))),
+);
 const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 
-/** Where the value that begins at `at` ends. */
+/** Of a message that can be decoded, where the value ends that begins at `at`. */
+export const endOf = (bytes: Uint8Array, at: number): number =>
+  endOfValue({ bytes, values: mostInMessage, empty: mostEmpty }, at, mostLevels);
+
 function endOfValue(walk: Walk, at: number, levels: number): number {
   const place = codeOf(walk, at, levels);
   return place === refused ? refused : endOfContent(walk, walk.bytes[place] ?? 0, place + 1, levels);
@@ -146,7 +116,6 @@ function endOfContent(walk: Walk, code: number, at: number, levels: number): num
     : endOfArray(walk, count, items, end, levels - 1);
 }
 
-/** Of a list or map. */
 function endOfItems(walk: Walk, count: number, from: number, end: number, levels: number): number {
   if (count > end - from) return refused;
   let at = from;
