@@ -37,7 +37,7 @@ export function faultsIn(text: string): Fault[] {
   });
 }
 
-const change = /\[-([^]*?)-\]|\{\+([^]*?)\+\}/g;
+const change = /\[-([\s\S]*?)-\]|\{\+([\s\S]*?)\+\}/g;
 
 export const faults: readonly Fault[] = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.txt'))
