@@ -76,6 +76,15 @@ export interface Absolute {
   readonly limitedBy?: readonly string[];
 }
 
+/** What a program used: of each figure its rounds and its unit. */
+export const used = (
+  program: string,
+  figures: Readonly<Record<string, readonly [rounds: readonly number[], unit: Unit]>>,
+): Absolute => ({
+  program,
+  figures: Object.entries(figures).map(([what, [rounds, unit]]) => ({ what, figure: figure(rounds), unit })),
+});
+
 const isKept = ({ figure: { median }, goal: { atLeast = -Infinity, atMost = Infinity } = {} }: Row): boolean =>
   median >= atLeast && median <= atMost;
 
