@@ -5,16 +5,6 @@ import type { Backends } from '../../sandbox/backends/backends.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';
 import type { Storage } from './storage.ts';
 
-/** The secrets of all instances, in a folder that all have mounted. */
-export interface Rotation {
-  readonly files: Readonly<Record<string, string>>;
-  /**
-   * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
-   * that were opened with the old one stay.
-   */
-  rotate(secret: RotatedSecret, afterMs: number): Promise<void>;
-}
-
 export const rotatedSecrets = ['events', 'service', 'storage', 'client'] as const;
 export type RotatedSecret = (typeof rotatedSecrets)[number];
 
@@ -27,7 +17,8 @@ const variables: Readonly<Record<RotatedSecret, string>> = {
   client: 'BACKENDS_CLIENT_SECRET',
 };
 
-export function createRotation(directory: string, hub: Hub, backends: Backends, storage: Storage): Rotation {
+/** The secrets of all instances, in a folder that all have mounted. */
+export function createRotation(directory: string, hub: Hub, backends: Backends, storage: Storage) {
   const used: Record<'events' | 'service', Key> = { events: 'primaryKey', service: 'primaryKey' };
   let clientSecret = backends.token.clientSecret;
   const ofHub = {
@@ -72,7 +63,11 @@ export function createRotation(directory: string, hub: Hub, backends: Backends, 
 
   return {
     files: Object.fromEntries(Object.values(variables).map((name) => [`${name}_FILE`, volume.file(name)])),
-    rotate(secret, afterMs) {
+    /**
+     * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
+     * that were opened with the old one stay.
+     */
+    rotate(secret: RotatedSecret, afterMs: number) {
       turn = turn.then(() => rotateNow(secret, afterMs));
       return turn;
     },
