@@ -13,7 +13,6 @@ export interface Stage {
   readonly image: Image;
   readonly container: Container;
   readonly sandbox: Sandbox;
-  /** Of the service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly printer: Printer;
   readonly signal: AbortSignal;

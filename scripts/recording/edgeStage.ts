@@ -112,7 +112,6 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
 
 type Configured = Readonly<{ hub: Hub; url: string; files: string; server: FileServer; port: number }>;
 
-/** @param url of the broker */
 const configurationOf = ({ hub, url, files, server, port }: Configured) => ({
   hub: { connectionString: hub.deviceConnectionString(deviceId), caFile: hub.caFile },
   broker: { url, username: 'edge-proxy', password: 'edge-proxy-secret', clientId },

@@ -88,7 +88,6 @@ const mostMissed = 2;
 export function createScraper(urls: readonly string[]) {
   const scrapes = urls.map((): Scrapes[number][] => []);
   return {
-    /** Of each instance. */
     scrapes,
     /**
      * Asks all instances so many times.

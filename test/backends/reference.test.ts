@@ -33,7 +33,6 @@ afterAll(async () => {
 
 let messages = 0;
 
-/** The backends as a new message of the device sees them. */
 function as(deviceId: string) {
   messages += 1;
   const idempotencySeed = `00000000-0000-5000-8000-${String(messages).padStart(12, '0')}`;

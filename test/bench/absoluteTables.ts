@@ -1,8 +1,6 @@
 import type { Measured, Rows } from './figures.ts';
 import { partitionsOf, sizes } from './workloads/compared.ts';
 
-/** The tables of absolute figures in `docs/maintainers/performance.md`. */
-
 export type Run = readonly (Rows & Partial<Measured>)[];
 
 /** The median of a program's figure; undefined when the run has none. */

@@ -104,14 +104,12 @@ export async function checkEffects(
   throw new Error(`${name} had other effects than it should: ${counts}\n  ${faults.join('\n  ')}`);
 }
 
-/** CPU of one program in relation to another's, round by round. */
 export const cpuRatio = <P extends string>(costs: Costs<P>, above: P, below: P): Figure =>
   ratios(
     costs[above].map(({ cpu }) => cpu),
     costs[below].map(({ cpu }) => cpu),
   );
 
-/** Messages a second. */
 export const throughputOf = (costs: readonly Cost[]): number[] =>
   costs.map(({ messages, wallMs }) => (messages / wallMs) * 1000);
 

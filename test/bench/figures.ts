@@ -1,11 +1,9 @@
 import type { Result, Workload } from './workloads/workload.ts';
 
-/** A figure of several rounds. */
 export interface Figure {
   readonly median: number;
   readonly low: number;
   readonly high: number;
-  /** Round by round. */
   readonly values: readonly number[];
 }
 
@@ -58,7 +56,6 @@ export type Goal = Readonly<{ atLeast?: number; atMost?: number }>;
 export interface Row {
   readonly measure: string;
   readonly figure: Figure;
-  /** `×` for a ratio. */
   readonly unit: Unit;
   readonly goal?: Goal;
 }

@@ -7,7 +7,6 @@ import { withFault } from '../mutants/faults.ts';
 import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';
 
-/** Several times as long as it takes on a busy machine. */
 const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');

@@ -50,7 +50,6 @@ export function createInstance(options: {
       if (code !== undefined) codes.push(code);
     },
     ...{ codes, kill: kept.kill, isUp: kept.isUp },
-    /** Its machine stands still. */
     freeze: () => kept.signal('SIGSTOP'),
     thaw: () => kept.signal('SIGCONT'),
     /** Somebody sets the clock of its machine: so far ahead of the right time, or behind it when negative. */
@@ -58,7 +57,6 @@ export function createInstance(options: {
       writeFileSync(clockFile, String(aheadMs));
       kept.signal('SIGWINCH');
     },
-    /** Kills what runs still. */
     async end() {
       ending.abort(new Error('the run is over'));
       await kept.end();

@@ -32,7 +32,6 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
     return work;
   }
 
-  /** When nothing goes on any more. */
   async function settled(): Promise<ServiceProcess | undefined> {
     for (let seen: unknown; seen !== work; ) {
       seen = work;

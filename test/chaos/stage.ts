@@ -21,12 +21,10 @@ export type Devicebound = EntryOf<'c2d'>;
 
 /** An instance was killed, ended or stood still, or a partition (by its id) was taken away from its reader. */
 export interface Interruption {
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly of: Instance | string;
 }
 
-/** Milliseconds since 1970. */
 export type Span = Readonly<{ from: number; to: number }>;
 
 export interface StageOptions {
@@ -47,9 +45,7 @@ export interface StageOptions {
   readonly storage?: Storage;
   /** The service is told only the hub, and looks its event endpoint up. */
   readonly looksUp?: boolean;
-  /** Of the stores. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Answers none when omitted. */
   readonly checkpointsOf?: (hub: string) => Promise<ReadonlyMap<string, string>>;
 }
 

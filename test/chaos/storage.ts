@@ -18,7 +18,6 @@ export interface DeadLetter {
     readonly enqueuedTimeUtc: string;
     readonly properties: Readonly<Record<string, string>>;
     readonly body: string;
-    /** Else the body is base64. */
     readonly isText: boolean;
   };
 }

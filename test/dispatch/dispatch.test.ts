@@ -16,7 +16,6 @@ import { device, devicePrincipal, noConfiguration, problem, pump, pumpId } from 
 import { event, failing, properties, pumpBody, success } from './support/creation.ts';
 
 const configuration = JSON.stringify(pump({ model: 'svc.configuration' }));
-/** With a notification before the acknowledgement. */
 const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, configuration] }] as const;
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
@@ -141,7 +140,6 @@ it('compression is undone before the body is read; unneeded reserved memory is r
   expect(JSON.parse(answer)).toMatchObject({ success: true });
 });
 
-/** Time does not pass by itself in the rest of the test. */
 function stopTime(given: Parameters<typeof vi.useFakeTimers>[0] = {}) {
   vi.useFakeTimers(given);
   onTestFinished(() => void vi.useRealTimers());

@@ -5,7 +5,6 @@ import { type Budget, createBudget } from '../../src/engine/budget.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };
 
-/** An overall budget, and those of two partitions. */
 function within(limits: Parameters<typeof createBudget>[0]) {
   const overall = createBudget(limits);
   return [overall, createBudget(limits, overall), createBudget(limits, overall)] as const;

@@ -150,7 +150,6 @@ let missed = 0;
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Print a figure as median and range, and whether it keeps to its limit. */
 function report(what: string, unit: string, values: readonly number[], limit: number): void {
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(2));
   const ok = median(values) <= limit;

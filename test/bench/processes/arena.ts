@@ -39,7 +39,6 @@ export async function openStage(devices: number, partitions: number) {
       programs.push(program);
       return program;
     },
-    /** Ends what was started, too. */
     async close() {
       await Promise.all(programs.map((program) => program.end('SIGKILL')));
       await Promise.all([hub.stop(), backends.stop()]);
@@ -78,7 +77,6 @@ export async function untilAnswered(
   }
 }
 
-/** What a load cost. CPU in µs for each message, memory in MB. */
 export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;

@@ -10,7 +10,6 @@ import type { StageDescription } from './methodsStage.ts';
  * broker, a module that answers, and callers. argv: directory.
  */
 
-/** Where it is. */
 export interface EdgeStageDescription extends StageDescription {
   readonly deviceConnectionString: string;
   readonly brokerUrl: string;

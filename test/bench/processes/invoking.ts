@@ -1,5 +1,5 @@
 import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../support/listening.ts';
 import { answerParent } from './answerParent.ts';
 
 type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
@@ -32,7 +32,6 @@ const invoke = (port: number, objectId: string): Promise<void> =>
     outgoing.on('error', reject).end(body);
   });
 
-/** @returns the milliseconds that it took */
 async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: number) => string): Promise<number> {
   const began = performance.now();
   let next = 0;
@@ -54,7 +53,6 @@ export function answerCalls(objectId: (nth: number) => string): (give: () => voi
   let allHeld = () => {};
   let calling: Promise<unknown> = Promise.resolve();
   answerParent({
-    /** Resolves with the milliseconds that it took. */
     run: (calls: Calls): Promise<number> => invokeAll(calls, objectId),
     /** Resolves when all of the calls have come, which are not answered. */
     async hold({ port, calls }: Pick<Calls, 'port' | 'calls'>): Promise<void> {
@@ -99,6 +97,5 @@ export async function startFastBackends(pathOf: (objectId: string) => string): P
       .end(text);
   });
   backends.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => backends.listen(0, '127.0.0.1', resolve));
-  return (backends.address() as AddressInfo).port;
+  return (await listening(backends)).port;
 }

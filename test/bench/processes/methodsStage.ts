@@ -7,7 +7,6 @@ import { answerCalls, startFastBackends } from './invoking.ts';
  * backends that answer as fast as they can, and callers. argv: directory, devices.
  */
 
-/** Where it is. */
 export type StageDescription = Readonly<{ caFile: string; serviceConnectionString: string; backendsPort: number }>;
 
 const [directory = '', devices = '0'] = process.argv.slice(2);

@@ -139,7 +139,6 @@ const serviceEnvironment = (place: Environment, port: number): Record<string, st
 });
 
 export interface MethodsProgram extends ServiceProcess {
-  /** Where it takes calls. */
   readonly port: number;
 }
 

@@ -32,7 +32,6 @@ async function openStage() {
       programs.push(started);
       return started;
     },
-    /** CPU of so many calls, in µs. */
     async cpuOfCalls({ pid, port }: MethodsProgram, calls: number): Promise<number> {
       const before = cpuOf(pid);
       await stage.call('run', { port, calls, inFlight });

@@ -10,7 +10,6 @@ const devices = 1_000;
 /** Messages a second, less than the hub of the bench can send: at its limit, chance decides how full each batch is. */
 const rate = 8_000;
 
-/** A batch for each partition. */
 const burst = 400;
 
 const skipping = (program: 'service' | 'idle', { quick }: Context): Contestant => ({

@@ -43,7 +43,6 @@ export const backlog: Workload = {
   }),
 };
 
-/** What it costs to read so many events that wait. */
 async function read(build: string, messages: number, progress: (what: string) => void) {
   const stage = await openStage(devices, partitions);
   try {
@@ -175,7 +174,6 @@ interface Case {
   readonly store: 'file' | 'blob';
   /** Killed before the messages come: an instance that has handled others. */
   readonly owner?: 'killed';
-  /** Dead letters of other devices in the store. */
   readonly letters?: number;
   readonly program?: 'service' | 'floor' | 'usual';
 }
@@ -198,7 +196,6 @@ interface Caught {
   /** From the start of the process until the first reply. */
   readonly firstReplySeconds: number;
   readonly resident: number;
-  /** Requests to the store of all sorts. */
   readonly storeRequests: number;
 }
 

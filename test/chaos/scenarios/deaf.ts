@@ -13,13 +13,10 @@ const deafIds = named('deaf', 3_000);
 const goodIds = named('good', 20);
 /** What the hub keeps for a device (fact c2d.pending). */
 const fullQueue = 50;
-/** Of each measurement. */
 const measuredMs = 15_000;
 /** Between two messages of a device that does not fetch. */
 const deafEveryMs = 60_000;
-/** In which all of them begin. */
 const beginMs = 10_000;
-/** On a machine that is busy with other things. */
 const patienceMs = 180_000;
 const drainSeconds = 25;
 

@@ -15,9 +15,7 @@ const fleetSize = 500;
 const children = 150;
 const childBytes = 52_000;
 const goodDevices = 20;
-/** Of updates without the fleet. */
 const quietMs = 15_000;
-/** On a machine that is busy with other things. */
 const patienceMs = 15 * 60_000;
 
 export const fleet: Scenario = {

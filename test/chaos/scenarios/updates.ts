@@ -4,7 +4,6 @@ import { startChild } from '../../bench/processes/child.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createRandom } from '../random.ts';
 
-/** See `fleetModel`. */
 export async function startModel(...model: [children: number, bytes: number, seed: number]) {
   const program = '../../chaos/scenarios/fleetModel.ts';
   const { described, stop } = await startChild<{ port: number }>(program, model.map(String));
@@ -19,7 +18,6 @@ export const objectOf = (device: string): string => {
 
 type Sent = Readonly<{ properties: Readonly<Record<string, string>>; body: object }>;
 
-/** Sends what a device sends. */
 export function append({ partitions }: Hub, device: string, { properties, body }: Sent): void {
   const text = Buffer.from(JSON.stringify(body));
   appendEvent(partitions[stableHash(device) % partitions.length], { device, properties, body: text });

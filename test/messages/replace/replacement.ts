@@ -15,7 +15,6 @@ export const sent = { properties, body };
 export const withVersion = (version: number | string) =>
   JSON.stringify(body).replace('"version":4', `"version":${version}`);
 
-/** An update with this version that succeeds. */
 export const updates = (version: number): ScriptedCall => ({
   call: put,
   body: JSON.stringify({ ...body, version }),
@@ -40,21 +39,17 @@ export const replaceRow = (it: string, given: Partial<Row>, answer: Answer, back
   backend,
 });
 
-/** What a generation says. */
 export interface Replacement {
-  /** Which version it answers. */
   readonly version: 'then stored' | 'of the request';
   readonly invalid: string;
   /** With the version that is then stored, or that of the request. */
   done(stored?: number, requested?: number): Answer;
   failed(code: string, details: unknown, requested?: number, model?: string): Answer;
-  /** Refused by the information model. */
   refused(words: string, requested?: number, model?: string): Answer;
   /** Refused because this version is stored. */
   mismatched(stored: string | number | undefined, requested?: number): Answer;
 }
 
-/** As V2 (`model.update`) or V1 (`Svc.Device.Updated`) says it. */
 export function replacement(generation: Generation): Replacement {
   const isV1 = generation === 'V1';
   const failed: Replacement['failed'] = (code, details, requested = 4, model = 'svc.device') => {

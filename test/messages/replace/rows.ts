@@ -15,7 +15,6 @@ import {
   withVersion,
 } from './replacement.ts';
 
-/** What both generations say of replacing an object model. */
 export const replaceRows = (replacement: Replacement): Readonly<Record<string, readonly Row[]>> => ({
   update: updateRows(replacement),
   version: versionRows(replacement),
@@ -25,7 +24,6 @@ export const replaceRows = (replacement: Replacement): Readonly<Record<string, r
 });
 
 function updateRows({ done, refused, version }: Replacement): readonly Row[] {
-  /** The body is handed over as it is. */
   const passesOn = (it: string, body: object | string): Row => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return { it, properties, body: text, backend: [{ ...updates(4), body: text }], ...done() };
