@@ -15,7 +15,7 @@ const modelOf = (objectId: string, version = 1): string =>
   `{"objectId":"${objectId}","model":"svc.device","type":"pump@1.0.0","version":${version},"properties":{}}`;
 
 const fillers = ['x', '€'].map((character) =>
-  Buffer.from(`"properties":{"note":"${character}${'x'.repeat(bytes - 200)}"}}`),
+  Buffer.from(`"properties":{"note":"${character}${'x'.repeat(Math.max(0, bytes - 200))}"}}`),
 );
 const childOf = (objectId: string): Buffer =>
   Buffer.concat([Buffer.from(modelOf(objectId).replace(/"properties".*/, '')), random.pick(fillers)]);
