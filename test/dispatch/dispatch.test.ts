@@ -118,16 +118,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   });
 });
 
-it.each<[ack: string, result: string, body: unknown, script: Script, replies: number]>([
-  ['positive', 'a success', pumpBody, success, 1],
-  ['positive', 'a failure', '{', [], 0],
-  ['negative', 'a success', pumpBody, success, 0],
-  ['negative', 'a failure', '{', [], 1],
-])('an acknowledgement is sent if the device wants one of this result: %s, %s', async (ack, _, body, script, count) => {
-  const { replies } = await dispatchEvent(hubEvent({ properties: { ...properties, ack }, body }), script);
-  expect(replies).toHaveLength(count);
-});
-
 it('compression is undone before the body is read; unneeded reserved memory is released then', async () => {
   const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
   const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
