@@ -88,8 +88,6 @@ function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOpti
   };
 }
 
-export type Counts = ReturnType<typeof createCounts>;
-
 export function createCounts(now: () => number) {
   const seconds: number[] = [];
   const at = (ms: number) => Math.floor(ms / 1000);
