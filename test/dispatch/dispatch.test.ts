@@ -44,11 +44,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       none,
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
-    [
-      'several faults at once',
-      { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
-      /^property version .*; property target .*; property timeout /,
-    ],
     ['an owner too long for a backend', { properties: { owner: 'x'.repeat(9_000) } }, /^property owner is too long/],
     [
       'an owner too long for a backend, of an event',
