@@ -2,18 +2,11 @@ import { stringify } from 'yaml';
 import type { Alert } from './alerts/alert.ts';
 import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
 import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
-import { withTexts } from './writtenPart.ts';
+import { code, table, withTexts } from './writtenPart.ts';
 
 /** The tables of alerts in three pages, and the rules for Prometheus, from the declarations in `scripts/alerts`. */
 
 export const alerts = { service: serviceAlerts, 'edge proxy': edgeAlerts } as const;
-
-const code = (text: string): string => `\`${text}\``;
-const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [headings, ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .toSpliced(1, 0, `|${'---|'.repeat(headings.length)}`)
-    .join('\n');
 
 const ofProgram = (program: keyof typeof alerts): string =>
   table(

@@ -1,7 +1,7 @@
 import { type MemoryPart, memoryNeeded, methodsMemory, serviceMemory } from '../src/operations/machineProbes.ts';
 import { mebibyte } from '../src/settings/constants.ts';
 import { schema } from '../src/settings/table.ts';
-import { table } from '../test/bench/absoluteTables.ts';
+import { table } from './writtenPart.ts';
 
 const { delivery, backends, replies } = schema;
 export const defaults = {

@@ -4,7 +4,7 @@ import { propertiesOf } from '../sandbox/stories/wire.ts';
 import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
 import { createSchemas, meanings, type Schema } from './asyncapi.ts';
-import { beginOf, endOf, withText } from './writtenPart.ts';
+import { beginOf, code, endOf, table, withText } from './writtenPart.ts';
 
 /**
  * What pages say of each message: the catalogue in the guide for devices from the cards, its examples from the stories.
@@ -18,14 +18,10 @@ export const messagePages: Readonly<Record<string, (page: string) => string>> = 
 /** Marks what a person has to decide in a new chapter (D345). */
 export const undecided = 'TODO:';
 
-const table = (...rows: readonly (readonly string[])[]): string =>
-  rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
 const catalogueTable = () =>
   table(
     ['message', 'generation', 'what it is for'],
-    ['---', '---', '---'],
-    ...catalogue.map(({ name, generation, purpose }) => [`\`${name}\``, generation, purpose]),
+    catalogue.map(({ name, generation, purpose }) => [code(name), generation, purpose]),
   );
 
 /** The guide with the catalogue, a chapter for every card, and the example of every story. */
@@ -41,7 +37,7 @@ const newChapter = ({ name, purpose, headers }: Card): string =>
   [
     `### \`${name}\``,
     `${purpose}.`,
-    table(['property', 'required', 'value'], ['---', '---', '---'], ...propertyRows(headers)),
+    table(['property', 'required', 'value'], propertyRows(headers)),
     `${beginOf(`example of ${name}`)}\n${endOf(`example of ${name}`)}`,
     `**Repeated**: ${undecided} what a second one does; begin with gives, succeeds or refused.\n\n`,
   ].join('\n\n');
@@ -55,7 +51,7 @@ function propertyRows(headers: Card['headers']): string[][] {
     const form = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(schema))?.[1] ?? 'text';
     const fallback = schema['default'] ? `; default \`${schema['default']}\`` : '';
     return [
-      `\`${name}\``,
+      code(name),
       required.includes(name) ? 'yes' : 'no',
       `${meanings[name] ?? `${undecided} what it is for (${form})`}${fallback}`,
     ];

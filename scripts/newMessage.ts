@@ -25,7 +25,6 @@ const next = `Next (CONTRIBUTING.md, "Add a message"):
   3. Decide what it has marked with ${undecided} in docs/devices.md.
   4. npm run record -- transcripts`;
 
-/** Says all there is to say. */
 class Refused extends Error {
   override name = 'Refused';
 }

@@ -25,7 +25,6 @@ import { proveService } from './image/story.ts';
  * README's `docker run` line says. `npm run prove -- image`
  */
 
-/** For what needs seconds. */
 const limitMs = 300_000;
 
 /** Of what the project adds to the base image. */

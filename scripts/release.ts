@@ -30,7 +30,6 @@ the files of the project do not have.
 const git = async (...args: string[]) =>
   (await promisify(execFile)('git', args, { cwd: projectDirectory })).stdout.trim();
 
-/** What is wrong with the checkout, in sentences. */
 async function obstacles(version: string): Promise<string[]> {
   const found: string[] = [];
   if ((await git('status', '--porcelain')) !== '') found.push('The checkout has changes that are not committed.');

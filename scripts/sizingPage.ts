@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type Tier, tierLimits } from 'iot-hub-emulator/limits';
-import { medianIn, type Run, table } from '../test/bench/absoluteTables.ts';
+import { medianIn, type Run } from '../test/bench/absoluteTables.ts';
 import { tableOf } from '../test/scale/outcome.ts';
 import type { Outcome } from '../test/scale/run.ts';
-import { withTexts } from './writtenPart.ts';
+import { table, withTexts } from './writtenPart.ts';
 
 /**
  * The tables of `docs/sizing.md`: what a hub lets through and how many instances that takes, by what the bench has measured, and what
@@ -12,13 +12,7 @@ import { withTexts } from './writtenPart.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8'));
 
-type Hub = Readonly<{ tier: Tier; units: number }>;
-
-const hubs: readonly Hub[] = [
-  ...[1, 10, 50, 200].map((units) => ({ tier: 'S1' as const, units })),
-  ...[1, 10, 50, 200].map((units) => ({ tier: 'S2' as const, units })),
-  ...[1, 5, 10].map((units) => ({ tier: 'S3' as const, units })),
-];
+const unitsOf = { S1: [1, 10, 50, 200], S2: [1, 10, 50, 200], S3: [1, 5, 10] } as const;
 
 /** Messages of up to 4 KB a day, of each unit. */
 const dailyQuota: Readonly<Record<Tier, number>> = { S1: 400_000, S2: 6_000_000, S3: 300_000_000 };
@@ -55,6 +49,7 @@ function costsIn(run: Run): Costs {
 export function hubTable(run: Run): string {
   const { skip, handle, memory } = costsIn(run);
   const needed = (microseconds: number) => Math.max(1, Math.ceil(microseconds / 1_000_000 / fullAt));
+  const hubs = (['S1', 'S2', 'S3'] as const).flatMap((tier) => unitsOf[tier].map((units) => ({ tier, units })));
   const lines = hubs.map(({ tier, units }) => {
     const limits = tierLimits(tier, units);
     const [events, replies] = [perSecond(limits.d2c), perSecond(limits.c2d)];

@@ -32,10 +32,11 @@ export const chapters: readonly (readonly [about: string, rules: number])[] = [
   ['remote methods at the edge', 7],
 ];
 
+const idsOf = ([, count]: (typeof chapters)[number], chapter: number) =>
+  Array.from({ length: count }, (_, rule) => `S${chapter + 1}.${rule + 1}`);
+
 /** Ids of all rules, in order. */
-export const rules: readonly string[] = chapters.flatMap(([, count], chapter) =>
-  Array.from({ length: count }, (_, rule) => `S${chapter + 1}.${rule + 1}`),
-);
+export const rules: readonly string[] = chapters.flatMap(idsOf);
 
 /** A title that names rules. */
 export interface Proof {
@@ -66,13 +67,12 @@ export function proofs(folder = 'test'): Proof[] {
 export function specification(): string {
   const all = proofs();
   return chapters
-    .map(([about, count], index) => {
-      const ids = Array.from({ length: count }, (_, rule) => `S${index + 1}.${rule + 1}`);
-      const lines = ids.flatMap((id) => {
+    .map((chapter, index) => {
+      const lines = idsOf(chapter, index).flatMap((id) => {
         const proven = all.filter((proof) => proof.rules.includes(id));
         return [`  ${id}`, ...proven.map(({ file, title }) => `    ${title}  (${file})`)];
       });
-      return [`S${index + 1} ${about}`, ...lines].join('\n');
+      return [`S${index + 1} ${chapter[0]}`, ...lines].join('\n');
     })
     .join('\n\n');
 }

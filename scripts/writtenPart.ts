@@ -18,6 +18,11 @@ export function withText(page: string, name: string, text: string): string {
 export const withTexts = (page: string, texts: Readonly<Record<string, string>>): string =>
   Object.entries(texts).reduce((text, [name, part]) => withText(text, name, part), page);
 
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+export const code = (text: string): string => `\`${text}\``;
+
 /** A contract as YAML; a list or object that fits on a line stands on one. */
 export function contractPage(source: string, contract: object): string {
   const document = new Document(contract, { aliasDuplicateObjects: false });

@@ -15,23 +15,12 @@ const ofLibc = ['libdl.so.2', 'libpthread.so.0', 'librt.so.1'];
 const registryHost = 'registry.example';
 const base = 'localhost/base';
 
-export interface Builder {
-  /** Builds an image of the project, and resolves with it. Rejects with StepFailed when a step fails. */
-  build(dockerfile: string): Promise<Image>;
-  close(): Promise<void>;
-}
-
 /**
  * Builds images with buildah, in the network of an organisation: behind a proxy that inspects TLS, from a registry of its own. Undefined where buildah
  * is not there, which in CI it has to be, or may not run.
  * @param node the program of the base image
  */
-export async function createBuilder(
-  project: string,
-  directory: string,
-  node: string,
-  say: (step: string) => void,
-): Promise<Builder | undefined> {
+export async function createBuilder(project: string, directory: string, node: string, say: (step: string) => void) {
   const isThere = await execute('buildah', ['--version']).then(
     () => isRoot,
     () => false,
@@ -40,16 +29,9 @@ export async function createBuilder(
     throw new Error('buildah is missing, or not run by root: .ci/debian.txt');
   if (!isThere) return undefined;
 
-  const storage = [
-    '--root',
-    join(directory, 'storage'),
-    '--runroot',
-    join(directory, 'run'),
-    '--storage-driver',
-    'vfs',
-  ];
+  const places = ['--root', join(directory, 'storage'), '--runroot', join(directory, 'run')];
   const buildah = async (...args: string[]) =>
-    (await execute('buildah', [...storage, ...args], { maxBuffer: 2 ** 26 })).stdout.trim();
+    (await execute('buildah', [...places, '--storage-driver', 'vfs', ...args], { maxBuffer: 2 ** 26 })).stdout.trim();
   const caFile = join(directory, 'ca.pem');
   const npmrc = join(directory, 'npmrc');
   const impatient = join(directory, 'impatient-npmrc');
@@ -76,17 +58,8 @@ export async function createBuilder(
 
   async function run(dockerfile: string, secrets: readonly string[]): Promise<string> {
     const args = [
-      ...[
-        'build',
-        '--quiet',
-        '--isolation',
-        'chroot',
-        '--format',
-        'docker',
-        '--pull-never',
-        '--file',
-        join(project, dockerfile),
-      ],
+      ...['build', '--quiet', '--isolation', 'chroot', '--format', 'docker', '--pull-never'],
+      ...['--file', join(project, dockerfile)],
       ...['--build-arg', `BASE_IMAGE=${base}`, '--build-arg', `HTTPS_PROXY=${proxy.url}`],
       ...secrets.flatMap((secret) => ['--secret', secret]),
     ];
@@ -100,7 +73,8 @@ export async function createBuilder(
   }
 
   return {
-    async build(dockerfile) {
+    /** Builds an image of the project, and resolves with it. Rejects with StepFailed when a step fails. */
+    async build(dockerfile: string) {
       const without = await run(dockerfile, [`id=npmrc,src=${impatient}`]).catch((error: Error) => error.message);
       if (!/self.signed certificate|unable to (get|verify)/i.test(without))
         throw new Error(`Without its authority, the proxy was not refused: ${without}`);
@@ -119,12 +93,14 @@ export async function createBuilder(
       return image;
     },
     async close() {
-      proxy.close();
+      await proxy.close();
       await buildah('umount', '--all');
       await buildah('rm', '--all');
     },
   };
 }
+
+export type Builder = NonNullable<Awaited<ReturnType<typeof createBuilder>>>;
 
 /** The configuration of an image, as Docker has it. */
 interface Config {

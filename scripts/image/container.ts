@@ -12,23 +12,6 @@ import { type Image, isRoot } from './followDockerfile.ts';
 
 const execute = promisify(execFile);
 
-/** Runs programs of an image as an engine does: its files read-only, its user, no capabilities, nothing else in sight. */
-export interface Container {
-  /** Starts a command of the image, and waits until it is ready. Rejects when it ends before. */
-  start(
-    command: readonly string[],
-    options: Pick<ServiceProcessOptions, 'name' | 'environment' | 'readyzUrl' | 'logFile'>,
-  ): Promise<ServiceProcess>;
-  /** Whose rights that command needs; absent when it is the one of this process. */
-  readonly user?: { readonly uid: number; readonly gid: number };
-  /** The words that run a command so. */
-  isolated(words: readonly string[]): string[];
-  /** The real path of one in the image. */
-  real(path: string): string;
-  /** Runs a Node.js program of the image to its end, and resolves with its output. Rejects when it fails. */
-  run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string>;
-}
-
 /** What `docker run --volume` mounts besides the image's own volumes. */
 export type Mount = Readonly<{ from: string; to: string; writable?: boolean }>;
 
@@ -36,6 +19,7 @@ export type Mount = Readonly<{ from: string; to: string; writable?: boolean }>;
 const baseFiles = ['/lib', '/lib64', '/usr/lib', '/etc/ssl', '/etc/hosts', '/etc/nsswitch.conf', '/etc/resolv.conf'];
 
 /**
+ * Runs programs of an image as an engine does: its files read-only, its user, no capabilities, nothing else in sight.
  * @param node Node.js of the base image
  * @param signal kills the programs that run
  * @param network the words that run a command in another network, as root; default in that of this process
@@ -46,7 +30,8 @@ export function createContainer(
   mounts: readonly Mount[],
   signal: AbortSignal,
   network?: readonly string[],
-): Container {
+) {
+  /** The real path of one in the image. */
   const real = (path: string) => join(image.root, path);
   const [uid = '', gid = ''] = image.user.split(':');
   const entered = network ? [...network, '--setuid', uid, '--setgid', gid] : [];
@@ -63,24 +48,32 @@ export function createContainer(
     ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/'],
     ...['--setenv', 'PATH', '/usr/local/bin', '--chdir', image.workdir],
   ];
+  /** The words that run a command so. */
   const isolated = (words: readonly string[]) => [...entered, 'bwrap', ...sandbox, '--', ...words];
   return {
-    async start(command, options) {
+    /** Starts a command of the image, and waits until it is ready. Rejects when it ends before. */
+    async start(
+      command: readonly string[],
+      options: Pick<ServiceProcessOptions, 'name' | 'environment' | 'readyzUrl' | 'logFile'>,
+    ) {
       const readyWithinMs = Number.POSITIVE_INFINITY;
       const started = { ...options, command: isolated(command), ...(user && { user }), readyWithinMs, signal };
       const wrapper = await startService(started);
       signal.addEventListener('abort', wrapper.kill);
       return stoppable(wrapper);
     },
+    /** Whose rights a command needs; absent when it is the one of this process. */
     ...(user && { user }),
-    isolated,
-    real,
-    async run(args, environment) {
+    ...{ isolated, real },
+    /** Runs a Node.js program of the image to its end, and resolves with its output. Rejects when it fails. */
+    async run(args: readonly string[], environment: Readonly<Record<string, string>>) {
       const [program = '', ...words] = isolated(['node', ...args]);
       return (await execute(program, words, { env: { ...inherited(), ...environment }, ...user, signal })).stdout;
     },
   };
 }
+
+export type Container = ReturnType<typeof createContainer>;
 
 /** The program that `bwrap` runs. */
 export const childOf = async (pid: number): Promise<number> =>

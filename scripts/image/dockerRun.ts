@@ -4,7 +4,6 @@ import { joinLines } from './followDockerfile.ts';
 
 export interface DockerRun {
   readonly envFile: string;
-  /** Set on the line itself. */
   readonly environment: Readonly<Record<string, string>>;
   /** Paths in the container at which a volume is mounted. */
   readonly mounts: readonly string[];

@@ -7,6 +7,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container, Mount } from './container.ts';
 import type { Image } from './followDockerfile.ts';
+import { stop } from './service.ts';
 
 const objectId = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 const topics = { topics_methods_in: 'press/in', topics_methods_out: 'press/out' };
@@ -59,9 +60,7 @@ export async function proveEdge(
     try {
       await container.run(image.healthCheck.slice(1), environment);
       await invoke(hub, broker.url);
-      await service.stop();
-      const { code, reason } = await service.exited;
-      if (code !== 0) throw new Error(`The edge proxy did not stop cleanly: ${reason}`);
+      await stop(service);
       printer.progress(`Ready after ${Math.round(service.readyAfterMs)} ms, health check passed, a module was invoked`);
     } finally {
       await service.kill();

@@ -9,9 +9,7 @@ export interface Image {
   root: string;
   /** The working directory, as the image calls it. */
   workdir: string;
-  /** As the image calls them. */
   volumes: string[];
-  /** `user:group`, in numbers. */
   user: string;
   ports: string[];
   environment: Record<string, string>;

@@ -13,7 +13,6 @@ import type { Network } from './network.ts';
 
 const execute = promisify(execFile);
 
-/** Neither root nor the image's user. */
 const stranger = { uid: 65_534, gid: 65_534 };
 
 /** A hub that everybody knows, with what a volume keeps. */

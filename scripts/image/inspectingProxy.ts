@@ -1,18 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-
-export interface InspectingProxy {
-  /** Of the proxy, as in `HTTPS_PROXY`. */
-  readonly url: string;
-  /** Hosts that were asked for. */
-  readonly asked: ReadonlySet<string>;
-  close(): void;
-}
+import { listening } from '../../test/support/listening.ts';
 
 /**
  * An outbound proxy that inspects TLS, as organisations have: it answers each CONNECT itself, with a certificate of its own authority for the
@@ -20,14 +13,10 @@ export interface InspectingProxy {
  * @param caFile where the authority's certificate is written
  * @param names the real address (`https://host/path/`) behind a host that exists only here
  */
-export async function startInspectingProxy(
-  caFile: string,
-  names: Readonly<Record<string, string>>,
-): Promise<InspectingProxy> {
+export async function startInspectingProxy(caFile: string, names: Readonly<Record<string, string>>) {
   const authority = await issueCertificate({ name: 'Inspecting proxy', role: 'authority' });
   await writeFile(caFile, authority.cert);
   const asked = new Set<string>();
-  const sockets = new Set<Socket>();
   const issued = new Map<string, Promise<Issued>>();
   const certificateOf = (host: string) => {
     const known =
@@ -39,10 +28,6 @@ export async function startInspectingProxy(
     passOn(request, response, names).catch((error) => response.destroy(error));
   });
   const server = createServer((_, response) => response.writeHead(405).end());
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
   server.on('connect', async ({ url = '' }, socket, early) => {
     const [host = ''] = url.split(':');
     asked.add(host);
@@ -55,15 +40,9 @@ export async function startInspectingProxy(
     secure.on('error', () => undefined); // who does not know the authority hangs up
     inspected.emit('connection', secure);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
+  const { port, close } = await listening(server);
+  /** As in `HTTPS_PROXY`, and the hosts that were asked for. */
+  return { url: `http://127.0.0.1:${port}`, asked, close };
 }
 
 /** GET alone; redirects are for who asked. */

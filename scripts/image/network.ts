@@ -9,24 +9,20 @@ import { isRoot } from './followDockerfile.ts';
 
 const execute = promisify(execFile);
 
-/** Two machines with a cable between them, and nothing of the network of this one: network namespaces. */
-export interface Network {
-  /** The words before a command that run it there: `nsenter` with options, to which more can be added. */
-  readonly server: readonly string[];
-  readonly client: readonly string[];
-  close(): Promise<void>;
-}
-
 const addresses = { server: ['10.77.0.1/24', 'fd77::1/64'], client: ['10.77.0.2/24', 'fd77::2/64'] };
 
 /** Of the server, by the version of IP. */
 export const serverAddress = { 4: '10.77.0.1', 6: 'fd77::1' };
 
+export type Network = Awaited<ReturnType<typeof openNetwork>>;
+
 /**
+ * Two machines with a cable between them, and nothing of the network of this one: network namespaces. Answers the words before a command that
+ * run it there: `nsenter` with options, to which more can be added.
  * @param name by which the client calls the server, at this address of it
  * @throws Error where namespaces are not permitted
  */
-export async function openNetwork(name: string, address: string): Promise<Network> {
+export async function openNetwork(name: string, address: string) {
   const hosts = join(tmpdir(), `hosts-${process.pid}-${Math.random().toString(36).slice(2)}`);
   await writeFile(hosts, `127.0.0.1 localhost\n::1 localhost\n${address} ${name}\n`, { mode: 0o644 });
   const machines: Awaited<ReturnType<typeof openMachine>>[] = [];

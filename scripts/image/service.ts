@@ -13,7 +13,6 @@ export interface Stage {
   readonly image: Image;
   readonly container: Container;
   readonly sandbox: Sandbox;
-  /** Of the service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly printer: Printer;
   readonly signal: AbortSignal;
@@ -31,7 +30,7 @@ export function start({ image, container, sandbox, environment }: Stage, more = 
 export async function stop(service: ServiceProcess): Promise<void> {
   await service.stop();
   const { code, reason } = await service.exited;
-  if (code !== 0) throw new Error(`The service did not stop cleanly: ${reason}`);
+  if (code !== 0) throw new Error(`The program did not stop cleanly: ${reason}`);
 }
 
 /** Has a device connected while something is done with it. */

@@ -21,10 +21,8 @@ export interface Verdict {
 
 interface Trial {
   readonly mutants: readonly Mutant[];
-  /** Those that are used at the same time. */
   readonly runners: readonly Runner[];
   readonly testMs: number;
-  /** For a run of one file of tests. */
   readonly fileMs: number;
   /** The tests to ask, nearest first. */
   readonly testFilesFor: (mutant: Mutant) => readonly string[];
@@ -111,7 +109,6 @@ export interface Attempt {
   readonly testFiles: readonly string[];
   /** A file of the project, and the text that it has for this run. Absent: the code as it is. */
   readonly change?: { readonly file: string; readonly text: string };
-  /** For one test. */
   readonly testMs: number;
 }
 

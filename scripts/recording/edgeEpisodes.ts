@@ -30,12 +30,8 @@ export const edgeEpisodes: Readonly<Record<string, EdgeEpisode>> = {
   'two clients with one id': {
     ...{ everyMs: 4_000, scrapes: 30, fires: ['EdgeDisconnected'] },
     async trouble({ broker, ended }) {
-      const client = mqtt.connect(broker.url, {
-        clientId,
-        username: 'edge-proxy',
-        password: 'edge-proxy-secret',
-        reconnectPeriod: 100,
-      });
+      const login = { username: 'edge-proxy', password: 'edge-proxy-secret' };
+      const client = mqtt.connect(broker.url, { clientId, ...login, reconnectPeriod: 100 });
       client.on('error', () => {});
       ended.addEventListener('abort', () => client.end(true));
     },

@@ -9,16 +9,10 @@ import { type ServiceProcess, startService } from '../../sandbox/service/process
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
 import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
 import { createScraper, type Scrapes } from './series.ts';
-import { goodScrapes } from './stage.ts';
+import { type Episode, goodScrapes } from './stage.ts';
 
 /** A good time of an edge proxy, and a trouble that one or more of its alerts are for. */
-export interface EdgeEpisode {
-  /** The alerts that have to fire before it is over; none of them does in the good time. */
-  readonly fires: readonly string[];
-  /** How many scrapes the trouble lasts; default 24. */
-  readonly scrapes?: number;
-  /** Real time between two of the trouble; default 250. */
-  readonly everyMs?: number;
+export interface EdgeEpisode extends Pick<Episode, 'fires' | 'scrapes' | 'everyMs'> {
   /** Of the module press; default: it replies. */
   readonly answer?: (request: Received) => void;
   readonly invocation?: (server: FileServer) => object;
@@ -68,9 +62,8 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
     async function startProxy(name: string, url: string) {
       const port = await freePort();
       const configurationFile = join(directory, `${name}.json`);
-      await writeFile(configurationFile, JSON.stringify(configurationOf({ hub, url, files, server, port })), {
-        mode: 0o600,
-      });
+      const configuration = JSON.stringify(configurationOf({ hub, url, files, server, port }));
+      await writeFile(configurationFile, configuration, { mode: 0o600 });
       const address = `http://127.0.0.1:${port}`;
       let proxy: ServiceProcess | undefined;
       const start = async () => {
@@ -117,14 +110,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
   }
 }
 
-interface Configured {
-  readonly hub: Hub;
-  /** Of the broker. */
-  readonly url: string;
-  readonly files: string;
-  readonly server: FileServer;
-  readonly port: number;
-}
+type Configured = Readonly<{ hub: Hub; url: string; files: string; server: FileServer; port: number }>;
 
 const configurationOf = ({ hub, url, files, server, port }: Configured) => ({
   hub: { connectionString: hub.deviceConnectionString(deviceId), caFile: hub.caFile },

@@ -53,7 +53,6 @@ async function invokeSteadily(
 
 const frontDoor = { job: 'device-messaging-methods', meanwhile: (stage: Stage) => invokeSteadily(stage) } as const;
 
-/** By the names of their recordings. */
 export const episodes: Readonly<Record<string, Episode>> = {
   good: { fires: [], scrapes: anHour, store: 'blob' },
   'good-front-door': { ...frontDoor, fires: [], scrapes: anHour },

@@ -82,24 +82,18 @@ export const dashboards = ['device-messaging', 'device-messaging-methods'].map(
   (name): Dashboard => JSON.parse(readFileSync(`deploy/monitoring/dashboards/${name}.json`, 'utf8')),
 );
 
-export interface Scraper {
-  /** Of each instance. */
-  readonly scrapes: readonly Scrapes[];
-  /**
-   * Asks all instances so many times.
-   * @param everyMs real time between two scrapes, which are a minute apart where they are played (D388)
-   */
-  scrape(count: number, everyMs?: number): Promise<void>;
-}
-
 /** A start takes seconds, not minutes: no more scrapes without an answer of the only instance follow each other. */
 const mostMissed = 2;
 
-export function createScraper(urls: readonly string[]): Scraper {
+export function createScraper(urls: readonly string[]) {
   const scrapes = urls.map((): Scrapes[number][] => []);
   return {
     scrapes,
-    async scrape(count, everyMs = 250) {
+    /**
+     * Asks all instances so many times.
+     * @param everyMs real time between two scrapes, which are a minute apart where they are played (D388)
+     */
+    async scrape(count: number, everyMs = 250) {
       for (let index = 0; index < count; index += 1) {
         const scraped = await Promise.all(urls.map(scrapeOnce));
         const isOneOfMany = urls.length > 1 || scraped[0] !== undefined;

@@ -17,7 +17,6 @@ export interface Stage {
   readonly azurite: Azurite;
   /** The service; it runs unless the episode is one of the front door. */
   readonly instance: Instance;
-  /** Further ones of it. */
   readonly others: readonly Instance[];
   readonly ended: AbortSignal;
 }
@@ -135,7 +134,6 @@ async function readAll(device: Device, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await device.next(500);
 }
 
-/** Scrapes before the trouble. */
 export const goodScrapes = 12;
 
 /** A good time, and a trouble that one or more alerts are for. */
@@ -152,9 +150,7 @@ export interface Episode {
   readonly scrapes?: number;
   /** Real time between two scrapes; default 250. */
   readonly everyMs?: number;
-  /** How many instances of the service; default 1. */
   readonly instances?: number;
-  /** How many devices send; default 2. */
   readonly devices?: number;
   before?(stage: Stage): Promise<void> | void;
   /** Resolves when all is as it should be before the trouble. */

@@ -16,7 +16,6 @@ export const besides = ['deploy', 'docs', 'README.md', 'CHANGELOG.md', 'SECURITY
 const isOfCheckout = (path: string) => /(^|\/)dist\/(run$|.*\.tsbuildinfo$|\.tsbuildinfo$|\w+\.cache$)/.test(path);
 
 interface Packing {
-  /** Its folder. */
   readonly project: string;
   /** Of the folder in the archive. */
   readonly name: string;

@@ -19,8 +19,6 @@ const ofModel = keysOf([
 
 type RelatedReading = Pick<AnswerReading<Json>, 'cover'> & { readonly take: Take };
 
-export type InformationModel = ReturnType<typeof informationModel>;
-
 /** Object models and references. Request bodies are sent unchanged; object models keep the backend's own text. */
 export function informationModel(send: Send) {
   const at = (objectId: string, model: string) => path`/objects/${objectId}/models/${model}`;

@@ -5,7 +5,6 @@ import { keysOf } from '../../src/protocol/json.ts';
 const keys = keysOf(['x', 'end']);
 const size = ({ end }: { readonly end: number }) => end;
 
-/** How many turns other work had meanwhile. */
 function turns(): () => number {
   let had = 0;
   let next = setImmediate(function turn() {

@@ -24,7 +24,6 @@ function full(count: number): Semaphore {
   return semaphore;
 }
 
-/** Stands in the line, and says when it is its turn. */
 const standing = (semaphore: Semaphore, log: unknown[], name: unknown, seconds = 300, ended?: AbortSignal) =>
   semaphore.acquire(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
 

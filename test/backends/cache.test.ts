@@ -8,7 +8,6 @@ withFakeTimers();
 
 const asker = (deviceId = 'd1', seconds = 300) => ({ deviceId, deadline: createDeadline(seconds) });
 
-/** A look-up that the test answers by hand. */
 function lookUp() {
   let answer: (value: string | undefined) => void = () => {};
   let fail: (error: Error) => void = () => {};

@@ -64,7 +64,6 @@ const calls: Readonly<Record<string, Asked>> = {
 
 type Answer = number | readonly [status: number, body: object] | 'refused' | 'lost' | 'silent' | 'large';
 
-/** The backends, which answer each call as the function says. */
 function answering(answer: (call: string, number: number) => Answer, changes: Partial<typeof settings> = {}) {
   const asked: { readonly call: string; readonly key: string | undefined }[] = [];
   const adapter: AxiosAdapter = async (config) => {

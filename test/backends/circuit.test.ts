@@ -253,7 +253,6 @@ describe('a circuit', () => {
 const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
-/** Two calls of one moment. */
 const both = (reply: ScriptedReply) => ({ together: answers(model, reply, reply) });
 
 /** A backend with a cache that has not been called. */
@@ -355,7 +354,6 @@ describe('the circuit of a backend', () => {
 const never = new AbortController().signal;
 
 describe('readiness', () => {
-  /** The backends when the information model is out. */
   async function withOutage() {
     const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
     const work = rejection(readFor(backends, 'd1', 0.05));

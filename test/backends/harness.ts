@@ -20,7 +20,6 @@ export const settings = {
   ...{ circuitFailures: 5, cacheSeconds: 30 },
 };
 
-/** The same call again and again, with these replies. */
 export const answers = (call: string, ...replies: readonly ScriptedReply[]) =>
   replies.map((reply) => ({ call, reply }));
 
@@ -32,7 +31,6 @@ export const callOf = (changes: Partial<Call> = {}): Call => ({
 
 type Bound = ReturnType<Backends['bind']>;
 
-/** The clients, bound to a call of `callOf`, and what is behind them. */
 export interface Scripted extends Bound {
   readonly backends: Backends;
   readonly script: ScriptedBackend;
@@ -52,7 +50,6 @@ export function scripted(script: Script, changes: Partial<typeof settings> = {},
   return { ...backends.bind(callOf()), backends, script: played, log };
 }
 
-/** The information model alone, behind an adapter of the test. */
 export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>) {
   const log = recordingLog();
   const backend = createBackend({
@@ -66,7 +63,6 @@ export function openBackend(parts: Partial<Parameters<typeof createBackend>[0]>)
   return { backend, log, bind: createSending(backend) };
 }
 
-/** A real HTTP server on a free port, gone after the test. */
 export async function serve(listener: RequestListener, options: ServerOptions = {}): Promise<string> {
   const { port, close } = await listening(createServer(options, listener));
   onTestFinished(close);
@@ -85,7 +81,6 @@ export async function rejectionBy<T>(kind: new (...given: never[]) => T, promise
 }
 export const rejection = (promise: Promise<unknown>): Promise<Rejection> => rejectionBy(Rejection, promise);
 
-/** Starts a call and lets all the time pass that it wants. */
 export async function settled<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   await vi.runAllTimersAsync();

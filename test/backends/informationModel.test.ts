@@ -20,7 +20,6 @@ const o1 = `/objects/${pumpId}/models/svc.device`;
 const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
 
 const clientOf = (script: Script) => scripted(script).informationModel;
-/** A client that gets no answer to this call, then a conflict, and reads what is stored. */
 const clientInConflict = (call: string, stored: unknown, ...conflict: [body?: unknown]) =>
   clientOf([...answers(call, 'lost', [409, ...conflict]), { call: `GET ${o1}`, reply: [200, stored] }]);
 

@@ -18,7 +18,6 @@ const objectId = (number: number) => `00000000-0000-4000-8000-abcd${String(numbe
 interface Asked {
   readonly token: string;
   readonly path: string | undefined;
-  /** What the call is for. */
   readonly operation: unknown;
   readonly timeoutMs: number | undefined;
   /** @param body as JSON, or a text as it is */
@@ -60,7 +59,6 @@ function informationModel({ connections = 1 } = {}) {
         ...{ token, isKnown, correlationId: 'c', observation },
         deadline: createDeadline(seconds),
       }),
-    /** A call with our own token, as a message makes it. */
     callOurselves: () =>
       bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' }).catch(() => undefined),
   };
@@ -204,7 +202,6 @@ describe('look-ups of callers', () => {
 });
 
 describe('the circuit', () => {
-  /** Looks up each object in turn, with the same end. */
   async function fail(objects: readonly number[], fault: TransportFault) {
     const all = informationModel({ connections: 16 });
     const looked = objects.map((object) => all.lookUp('token', { object }));
@@ -274,7 +271,6 @@ describe('the circuit', () => {
 });
 
 describe('what the information model says', () => {
-  /** What comes of a look-up that is answered so. */
   async function found(...answer: Parameters<Asked['answer']>) {
     const { asked, lookUp } = informationModel();
     const result = lookUp('token-of-the-caller');

@@ -41,7 +41,6 @@ function setUp(answer: (called: Called) => Answer, random = Math.random) {
     now,
     outcomes,
     isOpen: () => !backends.isUp('informationModel'),
-    /** One message that reads one object. */
     async read(device: string, objectId: string, seconds = 300) {
       const model = backends.bind(callOf({ deviceId: device, deadline: createDeadline(seconds) })).informationModel;
       const code = await model.getModel(objectId, 'm').then(

@@ -12,7 +12,6 @@ const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok = [200, { objectId: 'o1', model: 'm', version: 1 }] as const;
 
-/** Reads an object for a message whose course the test looks at. */
 function setUp(...[script, changes]: Parameters<typeof scripted>) {
   const { backends } = scripted(script, changes);
   return (deviceId: string, seconds: number, told: unknown[] = []) => {

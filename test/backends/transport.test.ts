@@ -15,7 +15,6 @@ function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}
   return (method: string, url: string, more: object = {}) => axios.request<Buffer>({ method, url, ...more });
 }
 
-/** A server that speaks TCP only: it does to the socket what the test says. */
 async function serveTcp(onRequest: (socket: Socket) => unknown): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -45,7 +44,6 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A server that never answers. */
 async function serveSilently() {
   let arrived = (_: IncomingMessage) => {};
   const request = new Promise<IncomingMessage>((resolve) => (arrived = resolve));
@@ -291,7 +289,6 @@ describe('a large answer', () => {
   const limit = 4 * size;
   const none = { messages: 0, bytes: 0 };
 
-  /** A room, what the transport asks it for, and requests that are charged there. */
   function charged(url: string, maxBytes: number) {
     const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes });
     const taken = vi.fn<Line['take']>(room.take);

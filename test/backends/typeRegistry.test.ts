@@ -165,9 +165,6 @@ describe('the type registry', () => {
   });
 });
 
-// Which inputs a method has (M4).
-
-/** Definitions of types, by their reference. */
 type Registry = Readonly<Record<string, object>>;
 
 const file = { dataType: 'file' };

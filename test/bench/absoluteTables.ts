@@ -1,7 +1,6 @@
+import { table } from '../../scripts/writtenPart.ts';
 import type { Measured, Rows } from './figures.ts';
 import { partitionsOf, sizes } from './workloads/compared.ts';
-
-/** The tables of absolute figures in `docs/maintainers/performance.md`. */
 
 export type Run = readonly (Rows & Partial<Measured>)[];
 
@@ -16,9 +15,6 @@ function rounded(value: number | undefined): string {
   if (value === undefined) return '';
   return value >= 1_000 ? (Math.round(value / 10) * 10).toLocaleString('en') : value.toFixed(0);
 }
-
-export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 /** What a message takes, and of which programs of which workload that is known. */
 const messages = [

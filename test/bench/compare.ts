@@ -1,4 +1,4 @@
-import { type Absolute, type Figure, figure, percentile, ratios } from './figures.ts';
+import { type Absolute, type Figure, figure, percentile, ratios, used } from './figures.ts';
 import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
 import type { Load } from './processes/hub.ts';
 import type { Context, Opener } from './workloads/workload.ts';
@@ -81,7 +81,7 @@ export const inArena =
   };
 
 /** @throws Error when a reply is missing, wrong, or there twice */
-export function requireRight(name: string, { faults }: Cost): void {
+export function requireRight(name: string, { faults }: Pick<Cost, 'faults'>): void {
   if (faults.length > 0) throw new Error(`${name} did the work wrong:\n  ${faults.join('\n  ')}`);
 }
 
@@ -104,14 +104,12 @@ export async function checkEffects(
   throw new Error(`${name} had other effects than it should: ${counts}\n  ${faults.join('\n  ')}`);
 }
 
-/** CPU of one program in relation to another's, round by round. */
 export const cpuRatio = <P extends string>(costs: Costs<P>, above: P, below: P): Figure =>
   ratios(
     costs[above].map(({ cpu }) => cpu),
     costs[below].map(({ cpu }) => cpu),
   );
 
-/** Messages a second. */
 export const throughputOf = (costs: readonly Cost[]): number[] =>
   costs.map(({ messages, wallMs }) => (messages / wallMs) * 1000);
 
@@ -121,22 +119,21 @@ const leastIdle = 0.1;
 /** What each program used, for each message, and whether it was the hub or the backends that it waited for. */
 export const absoluteOf = <P extends string>(costs: Costs<P>): Absolute[] =>
   (Object.entries(costs) as [P, readonly Cost[]][]).map(([program, rounds]) => {
-    const of = (read: (cost: Cost) => number) => figure(rounds.map(read));
+    const of = (read: (cost: Cost) => number) => rounds.map(read);
     const idle = (whose: keyof Cost['idle']) => of((cost) => 100 * cost.idle[whose]);
     return {
-      program,
-      figures: [
-        { what: 'CPU', figure: of(({ cpu }) => cpu), unit: 'µs' },
-        { what: 'messages', figure: figure(throughputOf(rounds)), unit: '/s' },
-        { what: 'memory', figure: of(({ resident }) => resident), unit: 'MB' },
-        { what: 'allocated', figure: of(({ allocated }) => allocated / 1024), unit: 'KB' },
-        { what: 'idle', figure: idle('program'), unit: '%' },
-        { what: 'calls', figure: of(({ calls }) => calls), unit: '' },
-        { what: 'hub: CPU', figure: of(({ hubCpu }) => hubCpu), unit: 'µs' },
-        { what: 'hub: idle', figure: idle('hub'), unit: '%' },
-        { what: 'backends: CPU', figure: of(({ backendsCpu }) => backendsCpu), unit: 'µs' },
-        { what: 'backends: idle', figure: idle('backends'), unit: '%' },
-      ],
-      limitedBy: (['hub', 'backends'] as const).filter((whose) => idle(whose).median < 100 * leastIdle),
+      ...used(program, {
+        CPU: [of(({ cpu }) => cpu), 'µs'],
+        messages: [throughputOf(rounds), '/s'],
+        memory: [of(({ resident }) => resident), 'MB'],
+        allocated: [of(({ allocated }) => allocated / 1024), 'KB'],
+        idle: [idle('program'), '%'],
+        calls: [of(({ calls }) => calls), ''],
+        'hub: CPU': [of(({ hubCpu }) => hubCpu), 'µs'],
+        'hub: idle': [idle('hub'), '%'],
+        'backends: CPU': [of(({ backendsCpu }) => backendsCpu), 'µs'],
+        'backends: idle': [idle('backends'), '%'],
+      }),
+      limitedBy: (['hub', 'backends'] as const).filter((whose) => figure(idle(whose)).median < 100 * leastIdle),
     };
   });

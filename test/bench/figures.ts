@@ -1,11 +1,9 @@
 import type { Result, Workload } from './workloads/workload.ts';
 
-/** A figure of several rounds. */
 export interface Figure {
   readonly median: number;
   readonly low: number;
   readonly high: number;
-  /** Round by round. */
   readonly values: readonly number[];
 }
 
@@ -58,7 +56,6 @@ export type Goal = Readonly<{ atLeast?: number; atMost?: number }>;
 export interface Row {
   readonly measure: string;
   readonly figure: Figure;
-  /** `×` for a ratio. */
   readonly unit: Unit;
   readonly goal?: Goal;
 }
@@ -75,6 +72,15 @@ export interface Absolute {
   /** What makes the figures less than the program's own, in words. */
   readonly limitedBy?: readonly string[];
 }
+
+/** What a program used: of each figure its rounds and its unit. */
+export const used = (
+  program: string,
+  figures: Readonly<Record<string, readonly [rounds: readonly number[], unit: Unit]>>,
+): Absolute => ({
+  program,
+  figures: Object.entries(figures).map(([what, [rounds, unit]]) => ({ what, figure: figure(rounds), unit })),
+});
 
 const isKept = ({ figure: { median }, goal: { atLeast = -Infinity, atMost = Infinity } = {} }: Row): boolean =>
   median >= atLeast && median <= atMost;

@@ -10,40 +10,13 @@ import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { percentile } from './figures.ts';
 import { inSandbox, valuesOrHelp } from './inSandbox.ts';
 
-export interface LoadOptions {
-  readonly slow: number;
-  readonly quick: number;
-  readonly messages: number;
-  /** Instead of these, each quick device sends one each so many milliseconds, until all others are answered. */
-  readonly everyMs: number;
-  readonly callMs: number;
-  readonly hasFatal: boolean;
-  /** Whether it ends the process only after its first call has been waiting for some time. */
-  readonly isFatalLate: boolean;
-}
-
-export interface Load {
-  readonly kinds: readonly Kind[];
-  sent(): number;
-  answered(): number;
-  isDone(): boolean;
-  close(): void;
-}
-
-export interface Kind {
-  readonly name: string;
-  /** Correlation id → when it was sent (milliseconds), of those without an answer. */
-  readonly left: ReadonlyMap<string, number>;
-  /** How long the others waited for their first answer (milliseconds), in the order of the answers. */
-  readonly waits: readonly number[];
-}
-
 /** Puts the messages into the hub, those of slow devices and the fatal one first, and sees who is answered. */
-export function startLoad({ hub, backends }: Sandbox, options: LoadOptions): Load {
+function startLoad({ hub, backends }: Sandbox) {
   const slow = kind('slow');
   const fatal = kind('fatal');
   const quick = kind('quick');
   const kinds = [slow, fatal, quick];
+  const everyMs = Number(values.every);
   let sent = 0;
 
   const end = hub.journal.watch((entry) => {
@@ -66,7 +39,7 @@ export function startLoad({ hub, backends }: Sandbox, options: LoadOptions): Loa
     backends.faults.add({ backend: 'principalManager', delayMs, ...(deviceId !== undefined && { deviceId }) });
 
   const partitionOf = new Map<string, number>();
-  function send(to: Kind & { sent(id: string): void }, device: string, round: number) {
+  function send(to: Kind, device: string, round: number) {
     const id = `${device}-${round}`;
     if (!partitionOf.has(device)) partitionOf.set(device, partitionOf.size % hub.partitions.length);
     to.sent(id);
@@ -74,25 +47,25 @@ export function startLoad({ hub, backends }: Sandbox, options: LoadOptions): Loa
     appendEvent(hub.partitions[partitionOf.get(device) ?? 0], { device, properties: propertiesOf(id), body });
   }
 
-  for (const device of devices(slow, options.slow)) {
+  for (const device of devices(slow, Number(values.slow))) {
     delay(8_000, device);
     send(slow, device, 0);
   }
-  for (const device of devices(fatal, options.hasFatal ? 1 : 0)) {
-    if (options.isFatalLate) delay(3_600_000, device);
+  for (const device of devices(fatal, hasFatal ? 1 : 0)) {
+    if (Number(values.fatal) > 0) delay(3_600_000, device);
     send(fatal, device, 0);
   }
-  if (options.callMs > 0) delay(options.callMs);
-  const quickDevices = devices(quick, options.quick);
+  if (Number(values['call-ms']) > 0) delay(Number(values['call-ms']));
+  const quickDevices = devices(quick, Number(values.quick));
   let rounds = 0;
   function sendRound() {
     for (const device of quickDevices) send(quick, device, rounds);
     rounds += 1;
   }
 
-  const isOpen = () => options.everyMs > 0 && slow.left.size + fatal.left.size > 0;
-  while (rounds < (options.everyMs > 0 ? 1 : options.messages)) sendRound();
-  const timer = setInterval(() => isOpen() && sendRound(), options.everyMs || 1_000);
+  const isOpen = () => everyMs > 0 && slow.left.size + fatal.left.size > 0;
+  while (rounds < (everyMs > 0 ? 1 : Number(values.messages))) sendRound();
+  const timer = setInterval(() => isOpen() && sendRound(), everyMs || 1_000);
 
   return {
     kinds: kinds.filter(({ left }) => left.size > 0),
@@ -106,6 +79,8 @@ export function startLoad({ hub, backends }: Sandbox, options: LoadOptions): Loa
   };
 }
 
+type Load = ReturnType<typeof startLoad>;
+
 const body = Buffer.from(JSON.stringify({ publicKey: 'k'.repeat(200) }));
 
 const propertiesOf = (correlationId: string) => ({
@@ -114,7 +89,9 @@ const propertiesOf = (correlationId: string) => ({
 });
 
 function kind(name: string) {
+  /** Correlation id → when it was sent (milliseconds), of those without an answer. */
   const left = new Map<string, number>();
+  /** How long the others waited for their first answer (milliseconds), in the order of the answers. */
   const waits: number[] = [];
   return {
     ...{ name, left, waits },
@@ -125,6 +102,8 @@ function kind(name: string) {
     },
   };
 }
+
+type Kind = ReturnType<typeof kind>;
 
 /**
  * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench -- killers`. The
@@ -174,11 +153,7 @@ async function run(sandbox: Sandbox, directory: string): Promise<boolean> {
   let instances: Restarting[] = [];
   let load: Load | undefined;
   try {
-    load = startLoad(sandbox, {
-      ...{ slow: Number(values.slow), quick: Number(values.quick), messages: Number(values.messages) },
-      ...{ everyMs: Number(values.every), callMs: Number(values['call-ms']), hasFatal },
-      isFatalLate: Number(values.fatal) > 0,
-    });
+    load = startLoad(sandbox);
     const began = performance.now();
     instances = await Promise.all(
       numbers.map(async (number) => {

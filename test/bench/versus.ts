@@ -1,7 +1,6 @@
 import { figure, type Interval, markdown, number, pairedRatio } from './figures.ts';
 import type { Context, Measures, Opener, Subject, Workload } from './workloads/workload.ts';
 
-/** The folders of two checkouts that are built. */
 export type Builds = Readonly<{ here: string; there: string }>;
 type Side = keyof Builds;
 

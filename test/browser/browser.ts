@@ -41,7 +41,6 @@ export function useBrowser(): (url: string, options?: BrowserContextOptions) => 
   };
 }
 
-/** A row of the list, of which only those in sight are in the document. */
 export const row = (page: Page, which?: Parameters<Page['getByRole']>[1]): Locator =>
   page.getByRole('listbox').getByRole('option', which);
 
@@ -64,6 +63,5 @@ export async function foreignPage(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Whether something is wider than the window. */
 export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');

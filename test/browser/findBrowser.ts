@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Programs that can be driven. */
 export const browserNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'] as const;
 
 /** The browser of this machine: that of `BROWSER_PROGRAM`, or the first of the known ones in the path. */

@@ -7,38 +7,20 @@ import { withFault } from '../mutants/faults.ts';
 import { removeInUse } from '../support/processes.ts';
 import type { Sabotage } from './sabotages.ts';
 
-/** A service that was built apart from the checkout, which may change meanwhile. */
-export interface Build {
-  /** Has `dist/main.js`. */
-  readonly directory: string;
-  remove(): Promise<void>;
-}
-
-/** Several times as long as it takes on a busy machine. */
 const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');
 const copied = [
-  ...[
-    'src',
-    'backend-kit',
-    'telemetry',
-    'page',
-    'config',
-    'scripts',
-    'LICENSE',
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-  ],
-  'tsconfig.build.json',
+  ...['src', 'backend-kit', 'telemetry', 'page', 'config', 'scripts', 'LICENSE', 'package.json', 'package-lock.json'],
+  ...['tsconfig.json', 'tsconfig.build.json'],
 ];
 
 /**
- * Builds the service as it stands in the checkout, with a sabotage if one is given.
+ * Builds the service as it stands in the checkout, which may change meanwhile, with a sabotage if one is given.
+ * @returns the folder that has `dist/main.js`, and what removes it
  * @throws Error when it does not compile, or the sabotage does not find its place
  */
-export async function buildApart(sabotage?: Sabotage): Promise<Build> {
+export async function buildApart(sabotage?: Sabotage) {
   const directory = await mkdtemp(join(tmpdir(), 'chaos-build-'));
   const building = new AbortController();
   const cancel = onExit(() => {

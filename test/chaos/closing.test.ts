@@ -5,7 +5,6 @@ import { mostFatalEnds } from './keptProcess.ts';
 
 const flaw: Finding = { what: 'uncounted', id: 'metrics', why: 'of a look that was disturbed' };
 
-/** Two instances; what happens in each round, by its number, is up to the test. */
 function setUp(disturb: (round: number, at: 'look' | 'stop') => boolean, lookFails = (_: number) => false) {
   const steps: string[] = [];
   const fatalEnds: number[] = [];

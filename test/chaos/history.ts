@@ -42,10 +42,8 @@ export interface Told {
   readonly id: string;
   readonly deviceId: string;
   readonly messageId: string;
-  /** Of an acknowledgement. */
   readonly code?: string;
   readonly success?: boolean;
-  /** Of a notification. */
   readonly about?: Subject;
 }
 
@@ -84,7 +82,6 @@ export interface History {
   readonly parted?: ReadonlySet<string>;
   /** In the order in which the calls arrived. */
   readonly effects: readonly Effect[];
-  /** In the order of the hub. */
   readonly told: readonly Told[];
   /** In the order of the logs; more than once where a message was handled again. */
   readonly handled: readonly Handled[];

@@ -7,43 +7,16 @@ import { fatalLine, fatalMessages } from '../support/processes.ts';
 import { createKeptProcess } from './keptProcess.ts';
 import { createLogReader } from './logLines.ts';
 
-/** A process of the service that is started, stopped and killed, again and again, and kept up when a message ends it. */
-export interface Instance {
-  start(): Promise<void>;
-  /** SIGTERM. */
-  stop(): Promise<void>;
-  /** Exit codes after each SIGTERM. */
-  readonly codes: readonly (number | null)[];
-  /** SIGKILL. */
-  kill(): Promise<void>;
-  isUp(): boolean;
-  /** SIGSTOP: its machine stands still. */
-  freeze(): void;
-  /** SIGCONT. */
-  thaw(): void;
-  /** Somebody sets the clock of its machine: so far ahead of the right time, or behind it when negative. */
-  setClock(aheadMs: number): void;
-  /** Kills what runs still. */
-  end(): Promise<void>;
-  /**
-   * Runs one piece of work after the other: nobody kills what somebody else is starting.
-   * @throws what the work throws, and an error when the run is over before its turn
-   */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
-  lines(): Promise<Record<string, unknown>[]>;
-  metrics(): Promise<string>;
-}
-
 const settableClock = pathToFileURL(join(import.meta.dirname, 'settableClock.js')).href;
 
+/** A process of the service that is started, stopped and killed, again and again, and kept up when a message ends it. */
 export function createInstance(options: {
   readonly directory: string;
   readonly serviceDirectory: string;
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
   onFatalEnd(): void;
-}): Instance {
+}) {
   const { directory, serviceDirectory, url, environment, onFatalEnd } = options;
   const logFile = join(directory, 'service.log');
   const lines = createLogReader(logFile);
@@ -71,6 +44,7 @@ export function createInstance(options: {
 
   return {
     start: kept.start,
+    /** SIGTERM; `codes` has the exit codes after each. */
     async stop() {
       const code = await kept.stop();
       if (code !== undefined) codes.push(code);
@@ -78,7 +52,8 @@ export function createInstance(options: {
     ...{ codes, kill: kept.kill, isUp: kept.isUp },
     freeze: () => kept.signal('SIGSTOP'),
     thaw: () => kept.signal('SIGCONT'),
-    setClock(aheadMs) {
+    /** Somebody sets the clock of its machine: so far ahead of the right time, or behind it when negative. */
+    setClock(aheadMs: number) {
       writeFileSync(clockFile, String(aheadMs));
       kept.signal('SIGWINCH');
     },
@@ -87,7 +62,11 @@ export function createInstance(options: {
       await kept.end();
       cancel();
     },
-    alone(work) {
+    /**
+     * Runs one piece of work after the other: nobody kills what somebody else is starting.
+     * @throws what the work throws, and an error when the run is over before its turn
+     */
+    alone<T>(work: () => Promise<T>): Promise<T> {
       const turn = working.then(() => {
         ending.signal.throwIfAborted();
         return work();
@@ -95,6 +74,7 @@ export function createInstance(options: {
       working = turn.catch(() => undefined);
       return turn;
     },
+    /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
     lines,
     async metrics() {
       const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) });
@@ -102,3 +82,5 @@ export function createInstance(options: {
     },
   };
 }
+
+export type Instance = ReturnType<typeof createInstance>;

@@ -25,7 +25,6 @@ interface Judged {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-/** Looks at what is there when all is quiet and the instances have stopped. */
 export async function judge({
   stage,
   messages,

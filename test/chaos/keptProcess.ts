@@ -1,23 +1,5 @@
 import type { ServiceProcess } from '../../sandbox/service/process.ts';
 
-/** A process of the service. One that a message has ended is started again, as an orchestrator would. */
-export interface KeptProcess {
-  /** Resolves when it is ready, which may be after some ends. */
-  start(): Promise<void>;
-  /**
-   * SIGTERM.
-   * @returns the exit code; undefined when a message has ended it meanwhile
-   * @throws what kept it from being started again after such an end, other than too many of them
-   */
-  stop(): Promise<number | null | undefined>;
-  /** SIGKILL, as soon as it is ready. */
-  kill(): Promise<void>;
-  signal(name: NodeJS.Signals): void;
-  isUp(): boolean;
-  /** Kills what runs still, and starts nothing more. */
-  end(): Promise<void>;
-}
-
 export interface KeptProcessOptions {
   /** Rejects when the process ends before it is ready. */
   start(signal: AbortSignal): Promise<ServiceProcess>;
@@ -32,7 +14,8 @@ export const mostFatalEnds = 15;
 /** One that hangs is a finding, a slow machine is none. */
 const stopMs = 300_000;
 
-export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessOptions): KeptProcess {
+/** A process of the service. One that a message has ended is started again, as an orchestrator would. */
+export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessOptions) {
   const ending = new AbortController();
   let running: ServiceProcess | undefined;
   /** Somebody has started it, and nobody has stopped it since. */
@@ -49,7 +32,6 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
     return work;
   }
 
-  /** When nothing goes on any more. */
   async function settled(): Promise<ServiceProcess | undefined> {
     for (let seen: unknown; seen !== work; ) {
       seen = work;
@@ -89,12 +71,18 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
   const mayStart = () => seenEnds < mostFatalEnds && !ending.signal.aborted;
 
   return {
+    /** Resolves when it is ready, which may be after some ends. */
     async start() {
       await settled();
       isWanted = true;
       await go(untilReady);
     },
-    async stop() {
+    /**
+     * SIGTERM.
+     * @returns the exit code; undefined when a message has ended it meanwhile
+     * @throws what kept it from being started again after such an end, other than too many of them
+     */
+    async stop(): Promise<number | null | undefined> {
       const stopped = await settled();
       const before = seenEnds;
       isWanted = false;
@@ -103,16 +91,18 @@ export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessO
       if (failure !== undefined) throw failure;
       return seenEnds > before ? undefined : ((await stopped?.exited)?.code ?? null);
     },
+    /** SIGKILL, as soon as it is ready. */
     async kill() {
       const killed = await settled();
       isWanted = false;
       await killed?.kill();
       await settled();
     },
-    signal(name) {
+    signal(name: NodeJS.Signals) {
       if (running) process.kill(running.pid, name);
     },
     isUp: () => running !== undefined,
+    /** Kills what runs still, and starts nothing more. */
     async end() {
       ending.abort(new Error('the run is over'));
       await (await settled())?.kill();

@@ -20,7 +20,6 @@ export interface Misfortune {
 const backends = ['informationModel', 'typeRegistry', 'principalManager'] as const;
 type Backend = (typeof backends)[number];
 
-/** How each backend is asked for changes. */
 const changes = {
   informationModel: ['POST', 'PUT'],
   typeRegistry: ['POST'],
@@ -187,7 +186,6 @@ async function areAllAt({ instances, guest }: Stage, hub: string): Promise<boole
   return last.every((endpoint) => String(endpoint).endsWith(`/${hub}`));
 }
 
-/** Whether all that stands at this endpoint is handled. */
 async function isHandledAt(stage: Stage, hub: string): Promise<boolean> {
   const handled = new Set((await handledBy(stage)).map(({ id }) => id));
   return [...stage.places].every(

@@ -7,15 +7,12 @@ import type { Scenario } from './scenarios/scenario.ts';
 export interface Options {
   readonly seeds: readonly number[];
   readonly sabotage: boolean;
-  /** Runs at the same time. */
   readonly atOnce: number;
   /** A file that lists the seeds in which nothing was found, or the sabotages that were found out; these are passed over. */
   readonly resume: string | undefined;
-  /** Of the sabotages, those with this text in their names. */
   readonly only: string;
   /** Names of what happens in each seed instead of what it draws. */
   readonly misfortunes: readonly string[] | undefined;
-  /** What is played instead of seeds. */
   readonly scenarios: readonly Scenario[] | undefined;
 }
 

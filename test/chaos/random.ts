@@ -1,8 +1,6 @@
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export interface Random {
-  /** From 0 to 1, without 1. */
   next(): number;
-  /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
   pick<T>(from: readonly T[]): T;
 }

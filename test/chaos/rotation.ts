@@ -5,17 +5,6 @@ import type { Backends } from '../../sandbox/backends/backends.ts';
 import { createSecretVolume } from '../support/secretVolume.ts';
 import type { Storage } from './storage.ts';
 
-/** The secrets of all instances, in a folder that all have mounted. */
-export interface Rotation {
-  readonly files: Readonly<Record<string, string>>;
-  readonly secrets: readonly RotatedSecret[];
-  /**
-   * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
-   * that were opened with the old one stay.
-   */
-  rotate(secret: RotatedSecret, afterMs: number): Promise<void>;
-}
-
 export type RotatedSecret = 'events' | 'service' | 'storage' | 'client';
 
 type Key = 'primaryKey' | 'secondaryKey';
@@ -27,8 +16,11 @@ const variables: Readonly<Record<RotatedSecret, string>> = {
   client: 'BACKENDS_CLIENT_SECRET',
 };
 
-/** @param storage the account that the instances use, if they use one */
-export function createRotation(directory: string, hub: Hub, backends: Backends, storage?: Storage): Rotation {
+/**
+ * The secrets of all instances, in a folder that all have mounted.
+ * @param storage the account that the instances use, if they use one
+ */
+export function createRotation(directory: string, hub: Hub, backends: Backends, storage?: Storage) {
   const used: Record<'events' | 'service', Key> = { events: 'primaryKey', service: 'primaryKey' };
   const secrets: readonly RotatedSecret[] = ['events', 'service', 'client', ...(storage ? (['storage'] as const) : [])];
   let clientSecret = backends.token.clientSecret;
@@ -76,7 +68,11 @@ export function createRotation(directory: string, hub: Hub, backends: Backends, 
   return {
     files: Object.fromEntries(secrets.map((secret) => [`${variables[secret]}_FILE`, volume.file(variables[secret])])),
     secrets,
-    rotate(secret, afterMs) {
+    /**
+     * Puts another secret into its file and has the old one refused `afterMs` later, as an operator with two keys does. Links
+     * that were opened with the old one stay.
+     */
+    rotate(secret: RotatedSecret, afterMs: number) {
       turn = turn.then(() => rotateNow(secret, afterMs));
       return turn;
     },

@@ -37,7 +37,6 @@ export interface RunOptions {
   readonly storage: Storage;
   /** Names of misfortunes that happen instead of those of the seed; then fewer devices are enough. */
   readonly only: readonly string[] | undefined;
-  /** Told again and again how far it has come. */
   readonly onProgress: (what: string) => void;
 }
 

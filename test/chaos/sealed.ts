@@ -4,14 +4,12 @@ import type { Random } from './random.ts';
 
 export interface Message extends Sent {
   readonly properties: Readonly<Record<string, string>>;
-  /** What its body says. */
   readonly said: unknown;
   readonly body: Buffer;
   /** `body` has the encoded sections of an AMQP body that is not bytes. */
   readonly isEncoded?: true;
 }
 
-/** A message but for its envelope. */
 export interface Draft {
   readonly intent: Intent;
   /** `action` of a V2 message, or `eventType` of a V1 message; absent: not for this service. */

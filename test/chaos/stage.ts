@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Hub, startHub } from 'iot-hub-emulator';
+import { startHub } from 'iot-hub-emulator';
 import type { EntryOf } from 'iot-hub-emulator/journal';
 import { createJournal } from 'iot-hub-emulator/journal';
 import { encodeDeviceEvent, stableHash } from 'iot-hub-emulator/testing';
-import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { startBackends } from '../../sandbox/backends/backends.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { withConstants } from '../support/processes.ts';
@@ -12,76 +12,19 @@ import type { Failover } from './hubOrder.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
-import { createRotation, type Rotation } from './rotation.ts';
+import { createRotation } from './rotation.ts';
 import { idOf, type Message } from './sealed.ts';
 import type { DeadLetter, Storage } from './storage.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
 
-/** A hub, the backends and instances of the service, and all that is seen of them. */
-export interface Stage {
-  readonly hub: Hub;
-  readonly backends: Backends;
-  /** Those that are there all the time. */
-  readonly instances: readonly Instance[];
-  /** One that may come and go. */
-  readonly guest: Instance;
-  readonly devices: readonly string[];
-  /** Faults of the backends that let a call have its effect and hide it. */
-  readonly hiding: Set<string>;
-  /** After which messages may be handled again. */
-  readonly interruptions: Interruption[];
-  /** When a message had ended an instance (milliseconds since 1970). */
-  readonly fatalEnds: number[];
-  /** When connections were cut, so that what the hub had taken may not have been confirmed (milliseconds since 1970). */
-  readonly cuts: number[];
-  /** Errors of the clocks of instances, in milliseconds: how far ahead each was set. */
-  readonly clockErrors: number[];
-  /** Ids of the messages that were sent and are to be handled. */
-  readonly ours: ReadonlySet<string>;
-  /** Where each message stands in the hub, by its id; more than once where its device has sent it again. */
-  readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** When the checkpoint store failed or was slow. */
-  readonly storeTroubles: Span[];
-  /** When the hub changed its event endpoint. */
-  readonly failovers: readonly Failover[];
-  /** The hub fails over, to its other endpoint or back. Answers how many connections ended. */
-  failOver(): Promise<number>;
-  /** The hub is at its other endpoint, or has come back just now: nothing happens until the service has found it. */
-  isAway(): boolean;
-  /** Lets no device send, once those that do have sent. Answers a function that ends it. */
-  silenceDevices(): Promise<() => void>;
-  /** One failover after the other: they would be ways back of each other. */
-  oneFailover<T>(work: () => Promise<T>): Promise<T>;
-  /** What of the checkpoints of an endpoint, by their names, tells a change. */
-  checkpointsOf(hub: string): Promise<ReadonlyMap<string, string>>;
-  /** In the order of the hub, refused ones included. */
-  readonly replies: readonly Devicebound[];
-  /** Changes secrets; undefined where they are in no files. */
-  readonly rotation: Rotation | undefined;
-  /** What the instances have parked. */
-  letters(): Promise<DeadLetter[]>;
-  /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
-  readonly faulted: ReadonlySet<string>;
-  /** Aborted when all messages are handled: what has met nothing by then will meet nothing. */
-  readonly over: AbortSignal;
-  /** Ends what still waits to meet something. */
-  end(): void;
-  /** Has the device send a message, or puts it into the device's partition as if it had. */
-  send(message: Message): Promise<void>;
-  /** Kills what runs still and frees every port. */
-  close(): Promise<void>;
-}
-
 /** An instance was killed, ended or stood still, or a partition (by its id) was taken away from its reader. */
 export interface Interruption {
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly of: Instance | string;
 }
 
-/** Milliseconds since 1970. */
 export type Span = Readonly<{ from: number; to: number }>;
 
 export interface StageOptions {
@@ -102,10 +45,8 @@ export interface StageOptions {
   readonly rotated?: { readonly storage: Storage | undefined };
   /** The service is told only the hub, and looks its event endpoint up. */
   readonly looksUp?: boolean;
-  /** Of the stores. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Answers none when omitted. */
-  readonly checkpointsOf?: Stage['checkpointsOf'];
+  readonly checkpointsOf?: (hub: string) => Promise<ReadonlyMap<string, string>>;
 }
 
 /** Whether the service has to handle it. */
@@ -135,7 +76,10 @@ const hurriedConstants = (hasSecretFiles: boolean, looksUp: boolean) =>
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
 
-export async function setStage(options: StageOptions): Promise<Stage> {
+export type Stage = Awaited<ReturnType<typeof setStage>>;
+
+/** A hub, the backends and instances of the service, and all that is seen of them. */
+export async function setStage(options: StageOptions) {
   const { directory, hubDirectory, serviceDirectory, devices, environment } = options;
   await mkdir(directory, { recursive: true });
   const closers: (() => Promise<unknown>)[] = [];
@@ -153,10 +97,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const backends = await startBackends({ seed: true, journal });
     closers.push(backends.close);
 
+    /** In the order of the hub, refused ones included. */
     const replies: Devicebound[] = [];
+    /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
     const faulted = new Set<string>();
     closers.push(async () => ended());
-    const places = new Map<string, Place[]>();
+    /** Where each message stands in the hub, by its id; more than once where its device has sent it again. */
+    const places = new Map<string, readonly Place[]>();
+    /** When the hub changed its event endpoint. */
     const failovers: Failover[] = [];
     function stands(id: string, partition: number, { sequenceNumber, enqueuedTime }: Omit<Place, 'hub' | 'partition'>) {
       const place = { hub: hub.endpoint().name, partition: String(partition), sequenceNumber, enqueuedTime };
@@ -183,14 +131,20 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       }
     }
 
-    const lists: Pick<Stage, 'interruptions' | 'fatalEnds' | 'cuts' | 'clockErrors' | 'storeTroubles'> = {
-      interruptions: [],
-      fatalEnds: [],
-      cuts: [],
-      clockErrors: [],
-      storeTroubles: [],
+    const lists = {
+      /** After which messages may be handled again. */
+      interruptions: [] as Interruption[],
+      /** When a message had ended an instance (milliseconds since 1970). */
+      fatalEnds: [] as number[],
+      /** When connections were cut, so that what the hub had taken may not have been confirmed (milliseconds since 1970). */
+      cuts: [] as number[],
+      /** Errors of the clocks of instances, in milliseconds: how far ahead each was set. */
+      clockErrors: [] as number[],
+      /** When the checkpoint store failed or was slow. */
+      storeTroubles: [] as Span[],
     };
 
+    /** Changes secrets; undefined where they are in no files. */
     const rotation =
       options.rotated && createRotation(join(directory, 'secrets'), hub, backends, options.rotated.storage);
     const inFiles = Object.keys(rotation?.files ?? {}).map((name) => name.replace(/_FILE$/, ''));
@@ -220,12 +174,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       return instance;
     }
     const instances = await Promise.all(Array.from({ length: options.instances }, (_, n) => prepare(`instance-${n}`)));
+    /** One that may come and go. */
     const guest = await prepare('guest', options.guestDirectory);
     await Promise.all(instances.map((instance) => instance.start()));
 
     let silence: Promise<void> | undefined;
     const sending = new Set<Promise<void>>();
 
+    /** Has the device send a message, or puts it into the device's partition as if it had. */
     async function send(message: Message): Promise<void> {
       while (silence !== undefined) await silence;
       const sent = sendNow(message);
@@ -233,6 +189,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       await sent.finally(() => sending.delete(sent));
     }
 
+    /** Lets no device send, once those that do have sent. Answers a function that ends it. */
     async function silenceDevices() {
       let end = () => {};
       silence = new Promise<void>((resolve) => {
@@ -247,6 +204,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     let isAway = false;
     let awayUntil = 0;
+    /** The hub fails over, to its other endpoint or back. Answers how many connections ended. */
     async function failOver(): Promise<number> {
       const position = journal.last;
       isAway = !isAway;
@@ -257,12 +215,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     }
 
     let turn: Promise<unknown> = Promise.resolve();
+    /** One failover after the other: they would be ways back of each other. */
     function oneFailover<T>(work: () => Promise<T>): Promise<T> {
       const done = turn.then(work);
       turn = done.catch(() => undefined);
       return done;
     }
 
+    /** Ids of the messages that were sent and are to be handled. */
     const ours = new Set<string>();
     async function sendNow(message: Message): Promise<void> {
       if (isOurs(message)) ours.add(message.id);
@@ -285,18 +245,20 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const seen = { replies, faulted, places, hiding: new Set<string>(), rotation, ...lists };
     return {
-      ...{ hub, backends, instances, guest, devices },
-      ...seen,
+      ...{ hub, backends, instances, guest, devices, replies, faulted, places, rotation, ...lists },
+      /** Faults of the backends that let a call have its effect and hide it. */
+      hiding: new Set<string>(),
+      /** The hub is at its other endpoint, or has come back just now: nothing happens until the service has found it. */
       isAway: () => isAway || performance.now() < awayUntil,
       ...{ ours, failovers, failOver, silenceDevices, oneFailover },
-      checkpointsOf: options.checkpointsOf ?? (async () => new Map()),
+      /** What of the checkpoints of an endpoint, by their names, tells a change. */
+      checkpointsOf: options.checkpointsOf ?? (async () => new Map<string, string>()),
       letters: options.letters,
+      /** Aborted when all messages are handled: what has met nothing by then will meet nothing. */
       over: ending.signal,
       end: () => ending.abort(),
-      send,
-      close,
+      ...{ send, close },
     };
   } catch (error) {
     await close();

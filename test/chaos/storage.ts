@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerClient } from '@azure/storage-blob';
+import { listening } from '../support/listening.ts';
 import { startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -18,34 +18,14 @@ export interface DeadLetter {
     readonly enqueuedTimeUtc: string;
     readonly properties: Readonly<Record<string, string>>;
     readonly body: string;
-    /** Else the body is base64. */
     readonly isText: boolean;
   };
 }
 
-/** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
-export interface Storage {
-  /** Of its door, with the key that is used. */
-  connectionString(): string;
-  otherConnectionString(): string;
-  /** Has the other key used from now on, and the one before refused. */
-  renewKey(): Promise<void>;
-  requests(): number;
-  /** How far the checkpoints of an event hub have come: partition → sequence number. */
-  positions(container: string, hub: string): Promise<Map<string, number>>;
-  /** The same checkpoints: blob → its etag, which each write changes. */
-  checkpoints(container: string, hub: string): Promise<Map<string, string>>;
-  letters(container: string): Promise<DeadLetter[]>;
-  /** Requests are refused or their connections are reset, which `random` decides. Answers a function that ends it, and says how many. */
-  breakDown(random: Random): () => number;
-  /** The same for so long. */
-  fail(ms: number, random: Random): Promise<number>;
-  /** For so long, requests are kept waiting for as long as `random` decides. Answers how many. */
-  slow(ms: number, random: Random): Promise<number>;
-  close(): Promise<void>;
-}
+export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
-export async function openStorage(): Promise<Storage> {
+/** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
+export async function openStorage() {
   const account = await startRotatingAzurite();
   let used: 0 | 1 = 0;
   let requests = 0;
@@ -71,10 +51,9 @@ export async function openStorage(): Promise<Storage> {
     incoming.pipe(onward);
   }
 
-  const door = createServer((incoming, outgoing) => void pass(incoming, outgoing));
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  const door = await listening(createServer((incoming, outgoing) => void pass(incoming, outgoing)));
   const throughDoor = (which: 0 | 1) =>
-    account.connectionStringOf(which).replace(`:${account.port}/`, `:${(door.address() as AddressInfo).port}/`);
+    account.connectionStringOf(which).replace(`:${account.port}/`, `:${door.port}/`);
   const other = () => (used === 0 ? 1 : 0);
 
   function begin(next: typeof mood, random: Random): () => number {
@@ -94,15 +73,14 @@ export async function openStorage(): Promise<Storage> {
   }
 
   async function* blobsOf(container: string, hub: string) {
-    const blobs = new ContainerClient(account.connectionStringOf(used), container).listBlobsFlat({
-      includeMetadata: true,
-    });
-    for await (const blob of blobs) {
+    const blobs = new ContainerClient(account.connectionStringOf(used), container);
+    for await (const blob of blobs.listBlobsFlat({ includeMetadata: true })) {
       const [, of, partition] = /([^/]+)\/[^/]+\/checkpoint\/([^/]+)$/.exec(blob.name) ?? [];
       if (of === hub && partition !== undefined) yield { ...blob, partition };
     }
   }
 
+  /** How far the checkpoints of an event hub have come: partition → sequence number. */
   async function positions(container: string, hub: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     for await (const { partition, metadata } of blobsOf(container, hub))
@@ -110,6 +88,7 @@ export async function openStorage(): Promise<Storage> {
     return found;
   }
 
+  /** The same checkpoints: blob → its etag, which each write changes. */
   async function checkpoints(container: string, hub: string): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     for await (const { name, properties } of blobsOf(container, hub)) found.set(name, properties.etag);
@@ -128,8 +107,10 @@ export async function openStorage(): Promise<Storage> {
   }
 
   return {
+    /** Of its door, with the key that is used. */
     connectionString: () => throughDoor(used),
     otherConnectionString: () => throughDoor(other()),
+    /** Has the other key used from now on, and the one before refused. */
     async renewKey() {
       const old = used;
       used = other();
@@ -137,12 +118,13 @@ export async function openStorage(): Promise<Storage> {
     },
     requests: () => requests,
     ...{ positions, checkpoints, letters },
-    breakDown: (random) => begin('failing', random),
-    fail: (ms, random) => be('failing', ms, random),
-    slow: (ms, random) => be('slow', ms, random),
+    /** Requests are refused or their connections are reset, which `random` decides. Answers a function that ends it, and says how many. */
+    breakDown: (random: Random) => begin('failing', random),
+    fail: (ms: number, random: Random) => be('failing', ms, random),
+    /** For so long, requests are kept waiting for as long as `random` decides. Answers how many. */
+    slow: (ms: number, random: Random) => be('slow', ms, random),
     async close() {
-      door.closeAllConnections();
-      door.close();
+      await door.close();
       await account.close();
     },
   };

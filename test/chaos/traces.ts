@@ -4,7 +4,6 @@ import type { Handled, History, Sent, Told } from './history.ts';
 export interface Traces {
   readonly sent: Sent;
   readonly effects: number;
-  /** In the order of the hub. */
   readonly told: readonly Told[];
   readonly handled: readonly Handled[];
   readonly isStruck: boolean;

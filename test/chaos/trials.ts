@@ -9,9 +9,7 @@ import { openStorage, type Storage } from './storage.ts';
 
 export interface Trials {
   readonly seeds: readonly number[];
-  /** Runs at the same time. */
   readonly atOnce: number;
-  /** Of the sabotages, those with this text in their names. */
   readonly only: string;
   /** Names of what happens in each seed instead of what it draws. */
   readonly misfortunes?: readonly string[] | undefined;
@@ -20,11 +18,9 @@ export interface Trials {
   print(line: string): void;
   /** Seeds in which nothing was found, and names of sabotages that were found out. */
   readonly done: DoneList;
-  /** Told again and again how far the present run has come. */
   onProgress(text: string): void;
 }
 
-/** Runs the service through the seeds. Answers whether all were tried, and nothing was found. */
 export async function allIsWell(trials: Trials): Promise<boolean> {
   const { directory, print, done } = trials;
   const seeds = trials.seeds.filter((seed) => !done.has(seed));
@@ -84,7 +80,6 @@ function summary(findings: readonly Finding[]): string {
   return `\n${of('lost')} lost, ${of('inverted')} inverted, ${of('duplicated', 'state')} duplicated, ${wrong}, ${of('uncounted')} uncounted`;
 }
 
-/** Runs each sabotaged service until it is found out. Answers whether all were. */
 export async function allAreCaught(trials: Trials): Promise<boolean> {
   let escaped = 0;
   const { done, print } = trials;
@@ -101,7 +96,6 @@ export async function allAreCaught(trials: Trials): Promise<boolean> {
   return escaped === 0 && meant.length > 0;
 }
 
-/** Where the checker found a sabotage out, if it did. */
 async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Promise<string | undefined> {
   const build = await buildApart(sabotage);
   try {

@@ -65,7 +65,6 @@ function messagesOf(deviceId: string, floods: boolean, random: Random): Message[
     properties: { objectId: pump, model },
     body: { ...body(id), version: from },
   });
-  /** Each with its share. */
   const drafts: readonly (readonly [number, (id: string) => Draft])[] = [
     [30, (id) => replace(id, version++)],
     [6, (id) => replace(id, version - 1)], // stale, and refused unless what should have come before had failed

@@ -56,7 +56,6 @@ type Patience = Readonly<{ rounds: number; microseconds: number }>;
 export const quick: Patience = { rounds: 3, microseconds: 2_000 };
 export const sure: Patience = { rounds: 15, microseconds: 15_000 };
 
-/** In least updates. */
 const mostForMessage = 25;
 /** In least updates of the bytes that were sent: their values are taken out of the words of a refusal. */
 const mostForRefusal = 2;

@@ -48,7 +48,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'Svc.Device.SyncModel': ['', 'references', 'related', 'hierarchical', 'model', 'x'],
 };
 
-/** What an honest body of each message has. */
 const members: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'model.create': { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
   'model.update': { type: 'pump', version: 1, properties: {} },
@@ -138,7 +137,6 @@ function spliced(unit: string, { pick, between }: Random): string {
   return (unit.slice(0, at) + pick([...crumbs, '']) + unit.slice(at + between(0, 2))).slice(0, 60);
 }
 
-/** The text of the repetitions alone. */
 export const fillingOf = ({ open, unit, close, size }: Recipe): string =>
   open + unit.repeat(Math.max(1, Math.floor(size / Math.max(1, Buffer.byteLength(unit))))) + close;
 

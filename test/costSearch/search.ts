@@ -11,9 +11,7 @@ import type { Find, Sitting } from './sitting.ts';
 type Steps = typeof effort;
 
 interface Size {
-  /** Bytes of the message's body, inflated. */
   readonly body: number;
-  /** Bytes of all answers to it. */
   readonly answers: number;
 }
 
@@ -40,10 +38,8 @@ export function countSteps(): (size: Size) => string[] {
 
 interface SearchOptions {
   readonly sitting: Sitting;
-  /** Of all sittings. */
   readonly minutes: number;
   print(line: string): void;
-  /** Told now and then how far it has come. */
   keep(sitting: Sitting): void;
 }
 

@@ -6,7 +6,6 @@ import type { Recipe } from './recipe.ts';
 
 export interface Find {
   readonly recipe: Recipe;
-  /** Of what it may cost. */
   readonly share: number;
 }
 
@@ -14,7 +13,6 @@ export interface Find {
 export interface Sitting {
   readonly seed: number;
   readonly spentSeconds: number;
-  /** Random numbers that were drawn. */
   readonly draws: number;
   readonly tried: number;
   /** Whether a message needed too many steps. */
@@ -67,7 +65,6 @@ function read(file: string): string | undefined {
 }
 
 interface Options {
-  /** Those of earlier sittings included. */
   readonly minutes: number;
   readonly sitting: Sitting;
   /** Where the search leaves how far it has come. */

@@ -28,7 +28,6 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** The path in both containers at which the sandbox keeps its state. */
 const inContainers = '/project/.sandbox';
 const here = (text: string) => text.replace(inContainers, directory).replace(/^\/data$/, join(directory, 'kept'));
 

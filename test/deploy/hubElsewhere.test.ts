@@ -29,7 +29,6 @@ interface Printed {
   devices: Record<string, string>;
 }
 
-/** Starts a hub that ends with the test. */
 async function hubAt({ server }: Network, options: readonly string[]): Promise<Printed> {
   const [command = '', ...args] = [...server, ...hubProgram, ...options];
   const hub = spawn(command, [...args, '--end-with-stdin', '--json'], { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -42,7 +41,6 @@ async function hubAt({ server }: Network, options: readonly string[]): Promise<P
   return JSON.parse(text);
 }
 
-/** What the clients of the other machine say. */
 async function workedFor({ client }: Network, caFile: string, given: object): Promise<unknown> {
   const [command = '', ...args] = [...client, ...clients, JSON.stringify(given)];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: caFile };

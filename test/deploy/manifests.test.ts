@@ -14,7 +14,6 @@ const all = built.flatMap(([folder, resources]) =>
   resources.map((resource) => [`${nameOf(resource)} of ${folder}`, resource] as const),
 );
 
-/** Each once, though it is in several overlays. */
 const distinct = [...new Map(all.map((one) => [JSON.stringify(one[1]), one])).values()];
 
 /** One of each place, whichever item of a list it is in. */

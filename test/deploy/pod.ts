@@ -8,7 +8,6 @@ export interface Pod {
   readonly environment: Readonly<Record<string, string>>;
   /** The command that has to end with 0 before; it has the same environment and folders. */
   readonly before: readonly string[];
-  /** By name. */
   readonly ports: Readonly<Record<string, number>>;
   readonly probes: readonly { readonly kind: string; readonly path: string; readonly port: number }[];
   /** Where an empty folder is mounted. */

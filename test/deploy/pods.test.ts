@@ -129,7 +129,6 @@ async function start(pod: Pod, stage: Stage): Promise<Started> {
   return { pod, process: started, logFile, at };
 }
 
-/** Each once, though overlays share them. */
 const programs = [
   ...new Map(
     overlays.flatMap((folder) => {

@@ -18,7 +18,6 @@ export function isMissing(program: string): boolean {
 
 export const isSkipped = isMissing('promtool');
 
-/** Its output; that of a failure begins with `failed`. */
 export const promtool = async (...args: string[]): Promise<string> =>
   promisify(execFile)('promtool', args, { maxBuffer: 2 ** 26 }).then(
     ({ stdout }) => stdout,
@@ -28,7 +27,6 @@ export const promtool = async (...args: string[]): Promise<string> =>
 export interface Answer {
   readonly expression: string;
   readonly minute: number;
-  /** The samples in the notation of Prometheus. */
   readonly samples: string;
 }
 
@@ -115,7 +113,6 @@ export async function ask(
 interface AskOptions {
   readonly rules?: readonly string[];
   readonly scrapeSeconds?: number;
-  /** Of other programs. */
   readonly more?: readonly InputSeries[];
 }
 
@@ -128,7 +125,6 @@ export interface Firing {
   readonly job?: string;
 }
 
-/** The alerts that fire at these times. */
 export async function firing(...[played, minutes, options]: FiringArguments): Promise<readonly Firing[]> {
   const expression = 'count by (alertname, namespace, job, severity) (ALERTS{alertstate="firing"})';
   const answers = await ask(played, [expression], minutes, { rules: [ruleFile], ...options });

@@ -16,7 +16,6 @@ import { device, devicePrincipal, noConfiguration, problem, pump, pumpId } from 
 import { event, failing, properties, pumpBody, success } from './support/creation.ts';
 
 const configuration = JSON.stringify(pump({ model: 'svc.configuration' }));
-/** With a notification before the acknowledgement. */
 const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, configuration] }] as const;
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
@@ -45,11 +44,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       none,
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
-    [
-      'several faults at once',
-      { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
-      /^property version .*; property target .*; property timeout /,
-    ],
     ['an owner too long for a backend', { properties: { owner: 'x'.repeat(9_000) } }, /^property owner is too long/],
     [
       'an owner too long for a backend, of an event',
@@ -119,16 +113,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   });
 });
 
-it.each<[ack: string, result: string, body: unknown, script: Script, replies: number]>([
-  ['positive', 'a success', pumpBody, success, 1],
-  ['positive', 'a failure', '{', [], 0],
-  ['negative', 'a success', pumpBody, success, 0],
-  ['negative', 'a failure', '{', [], 1],
-])('an acknowledgement is sent if the device wants one of this result: %s, %s', async (ack, _, body, script, count) => {
-  const { replies } = await dispatchEvent(hubEvent({ properties: { ...properties, ack }, body }), script);
-  expect(replies).toHaveLength(count);
-});
-
 it('compression is undone before the body is read; unneeded reserved memory is released then', async () => {
   const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
   const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
@@ -141,7 +125,6 @@ it('compression is undone before the body is read; unneeded reserved memory is r
   expect(JSON.parse(answer)).toMatchObject({ success: true });
 });
 
-/** Time does not pass by itself in the rest of the test. */
 function stopTime(given: Parameters<typeof vi.useFakeTimers>[0] = {}) {
   vi.useFakeTimers(given);
   onTestFinished(() => void vi.useRealTimers());

@@ -46,7 +46,6 @@ function create(subscriber: string) {
 
   return {
     dispatched,
-    /** What has happened since it was asked last. */
     async steps() {
       await then();
       return steps.splice(0);

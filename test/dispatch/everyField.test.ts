@@ -23,7 +23,6 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 interface Given {
   readonly properties: object;
   readonly body: object;
-  /** What the backends answer, and after how many milliseconds each. */
   readonly script: Script;
   readonly delays: readonly number[];
   /** What becomes of the replies, each after 1,000 ms. */
@@ -123,7 +122,6 @@ const backendTimes = {
   informationModel: { calls: 3, attempts: 4, ms: 140 },
 };
 
-/** After a success, and after a failure with a reply that was dropped. */
 const lines = {
   success: {
     ...common,

@@ -21,11 +21,8 @@ const model = 'svc.device';
 const whole = messageLimits.maxSyncBytes;
 
 interface Walk {
-  /** Children of the model that is asked for. */
   readonly children: number;
-  /** Of each of them. */
   readonly bytes: number;
-  /** A child that the device may not read. */
   readonly forbidden?: number;
   readonly send?: (reply: Reply) => Promise<Delivery>;
 }

@@ -11,7 +11,6 @@ import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent, requestProperties } from '../support/events.ts';
 import { readingOf } from '../support/observed.ts';
 
-/** @param taps none when omitted */
 function receivedMessages(taps?: Taps) {
   const lines: string[] = [];
   const meter = createMeter();
@@ -108,7 +107,6 @@ it('a message for this service with a property name that begins with a question 
   expect(logged()).toMatchObject([{ level: 'debug', hint: expect.stringContaining('begins with ?') }]);
 });
 
-/** Backends of which the test takes some away. */
 function setUp() {
   const out = new Set<BackendName>();
   const ready = (needs: readonly BackendName[]) =>

@@ -55,7 +55,6 @@ it('the example for Alertmanager names alerts that exist, and no two mute each o
 
 const selector = /\b((?:[a-z]\w*_)+[a-z]\w*)((?:\{(?:[^"}]|"[^"]*")*\})?)/g;
 
-/** Names of series in an expression, with their matchers. */
 const seriesIn = (expr: string) => {
   const withoutLists = expr.replace(/\b(?:by|on) ?\([^)]*\)/g, '');
   return [...withoutLists.matchAll(selector)].flatMap(([, name = '', matchers = '']) =>

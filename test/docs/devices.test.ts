@@ -25,7 +25,6 @@ async function startService() {
   let sequenceNumber = 0;
 
   return {
-    /** @returns the replies, in order */
     async send(device: string, properties: Readonly<Record<string, string>>, body: string): Promise<Reply[]> {
       sequenceNumber += 1;
       await dispatch(receivedMessageOf(hubEvent({ device, properties, body, sequenceNumber })), forever);
@@ -39,7 +38,6 @@ async function startService() {
 }
 
 const page = readPage('devices.md');
-/** The chapters about messages, by their names. */
 const chapters = new Map(
   page.split(/^(?=##+ )/m).flatMap((text) => {
     const name = /^### `([\w.]+)`$/m.exec(text)?.[1];

@@ -20,7 +20,6 @@ const pages = [
   ...ofTests,
 ];
 
-/** Links to other places than the web. */
 const linksIn = (text: string): string[] =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link));
 

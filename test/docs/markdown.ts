@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { anchorOf } from '../../scripts/decisions.ts';
 
-/** What tests read in the pages of `docs/`. */
-
 export const readPage = (name: string): string => readFileSync(`docs/${name}`, 'utf8').replace(/<!--.*?-->/gs, '');
 
 /** The rows of the table whose first column has this heading, each by the headings of its columns. */
@@ -31,5 +29,4 @@ export const anchorsOf = (page: string): string[] => [
   ...[...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id),
 ];
 
-/** What stands between backticks. */
 export const codesIn = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);

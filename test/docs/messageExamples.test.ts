@@ -5,21 +5,17 @@ import { findCard } from '../../src/messages/index.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 
-/** The messages that the pages show, read as the service would read them. */
-
 const pages = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))];
 const textOf = (page: string) => readFileSync(page, 'utf8');
 
 interface Example {
   readonly properties: Readonly<Record<string, string>>;
-  /** Undefined where only properties are shown. */
   readonly body?: string;
 }
 
 const readEnvelope = createEnvelopeReader({ defaultTimeoutSeconds: 300 });
 const generationOf = ({ msgType }: Example['properties']): Generation => (msgType === undefined ? 'V1' : 'V2');
 
-/** Throws as the service refuses it. */
 function read({ properties, body }: Example): string {
   const generation = generationOf(properties);
   const { envelope, refusal } = readEnvelope(generation, properties, 'd1', 'e1');

@@ -41,7 +41,6 @@ describe('acknowledgements', () => {
     impossible: [{ dropped: 'unknown_device' }, { dropped: 'queue_full' }, { dropped: 'too_large' }],
   };
 
-  /** What becomes of a message, in the words of the table. */
   async function recordOutcome(
     generation: 'V2' | 'V1',
     ack: string | undefined,

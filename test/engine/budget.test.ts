@@ -7,7 +7,6 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const none = { messages: 0, bytes: 0 };
 const taken = (line: Line, bytes: number) => line.hasRoom(bytes) && line.take(bytes) === undefined;
 
-/** An overall budget, and those of two partitions. */
 function within(limits: Parameters<typeof createBudget>[0]) {
   const overall = createBudget(limits);
   return [overall, createBudget(limits, overall), createBudget(limits, overall)] as const;

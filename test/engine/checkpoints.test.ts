@@ -25,7 +25,6 @@ function setUp(progress?: Checkpoint, everyMessages = 10) {
   return { checkpoints, written, troubles };
 }
 
-/** After position 10; each write ends when the test says so. */
 function setUpByHand() {
   const written: Checkpoint[] = [];
   let settle: (result: boolean | Error) => void = () => {};

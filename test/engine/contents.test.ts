@@ -12,7 +12,6 @@ import { backlogOf, budgetOf, events, partitionByHand, partitionWith } from './s
 
 withFakeTimers();
 
-/** A partition of which nothing is done, with this crash record. */
 const noted = (note: string) => ({
   progress: { sequenceNumber: -1, offset: '-1', completed: '', note },
   quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: createLog('silent') },

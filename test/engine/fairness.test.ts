@@ -14,7 +14,6 @@ afterEach(() => void vi.useRealTimers());
 interface Given {
   overall: Budget;
   maxMessages: number;
-  /** Devices whose messages take as long as they are allowed to. */
   hung?: string;
 }
 

@@ -19,12 +19,10 @@ const handlingMs = 50;
 const { pass } = withOrderedTimers();
 
 interface Given {
-  /** How long a message of the flooding device takes, in milliseconds. */
   floodMs: number;
   progress?: Checkpoint | undefined;
 }
 
-/** The device `f` floods; all others are `others`. */
 function setUp({ floodMs, progress }: Given) {
   const handled = { others: [] as number[], f: [] as number[] };
   const written: Checkpoint[] = [];

@@ -57,7 +57,6 @@ function setUp({ maxMessages = 10, maxBytes = 1_000, room = 1e6, quarantine }: O
   };
 }
 
-/** A backend that goes and comes back. */
 function backend() {
   let isThere = true;
   let waiting: (() => void)[] = [];

@@ -188,7 +188,6 @@ describe('a partition', () => {
 });
 
 describe('a message that has failed through our side', () => {
-  /** It is device a's first; a2 follows. */
   async function failed(answers: readonly ('written' | 'store is out')[]) {
     const left = [...answers];
     let answer: (() => void) | undefined;

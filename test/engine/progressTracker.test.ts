@@ -11,10 +11,8 @@ const runs = [
   { first: 40, last: 50 },
 ];
 const fresh: Checkpoint = { ...at(10), completed: '' };
-/** The session before had done 1 to 10, 20 to 30 and 40 to 50. */
 const withMap: Checkpoint = { ...at(10), completed: encodeCompletion(10, runs) };
 
-/** What is done above the position, up to 60. */
 const doneAbove = ({ sequenceNumber, completed }: Checkpoint) => {
   const map = decodeCompletion(sequenceNumber, completed);
   return from(sequenceNumber + 1, 60).filter((one) => map !== undefined && isDone(map, one));

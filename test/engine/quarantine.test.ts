@@ -25,7 +25,6 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** A quarantine whose messages end, and whose store answers, when the test says so. */
 function setUp({ ends = 2, blamed = {}, mostSuspects = 10, turnstile = createTurnstile() }: Given = {}) {
-  /** What happens, in order. */
   const seen: string[] = [];
   const draining = new AbortController();
   const lines: object[] = [];
@@ -79,7 +78,6 @@ const inWords = ({ alone, suspects }: CrashRecord) => {
   return `record ${inWork.join(' ') || 'nobody'}`;
 };
 
-/** Quarantines of two partitions of a process. */
 function setUpTwo(other: Given = {}) {
   const turnstile = createTurnstile();
   return [setUp({ turnstile }), setUp({ turnstile, ...other })] as const;

@@ -6,11 +6,9 @@ import { runToTheEnd } from './support/restarts.ts';
 
 withFakeTimers();
 
-/** For hundreds of devices, on a busy machine. */
 const timeout = 60_000;
 
 const fatal = { isFatal: true };
-/** `a0 a1 a2 …` */
 const row = (device: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `${device}${from + index}`).join(' ');
 const ofDevice = (names: readonly string[], device: string) => names.filter((name) => name.startsWith(device));

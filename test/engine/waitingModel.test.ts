@@ -157,7 +157,6 @@ function setUp(suspects: readonly number[]) {
     return session;
   }
 
-  /** Messages of the session that it has taken in, in order. */
   function takenIn(index: number): Sent[] {
     const { partition, wasDone } = sessions[index] as Session;
     const position = partition.position()?.sequenceNumber ?? -1;
@@ -189,7 +188,6 @@ function setUp(suspects: readonly number[]) {
       }),
     );
 
-  /** Whether the model has room for one more message. */
   function hasRoom(index: number, { event, device, needs }: Sent): boolean {
     const own = takenIn(index).filter((one) => one.device === device && !sessions[index]?.handled.has(seq(one)));
     const backendsOf = own.length > 0 ? (heldIn(index).get(device) ?? []) : areAvailable(needs) ? [] : needs;

@@ -6,7 +6,6 @@ import { letter } from '../support/letters.ts';
 // What is recorded in the formats of a release, and read again by every later build. Never changed: a later release may add.
 
 export const group = { namespace: 'hub.example', hub: 'devices', consumerGroup: 'group' };
-/** The same, as the checkpoint file names it. */
 export const place = [group.namespace, group.hub, group.consumerGroup].join(' ');
 
 /** Partition 0 is read; partition 1 is released, and had crashes. */

@@ -76,7 +76,6 @@ export const ids = (): RecordedIds =>
     }),
   );
 
-/** The hub emulator with `persist`. */
 async function hubOnDisk(directory: string): Promise<void> {
   const primaryKey = Buffer.from('the recorded device').toString('base64');
   const hub = await startHub({

@@ -53,7 +53,6 @@ export interface SeenCall extends BackendCall {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** All that the journal has of these devices. */
 export function seenBy(
   sandbox: Sandbox,
   deviceIds: readonly string[],

@@ -30,7 +30,6 @@ export const unknownIdentity = 'the principal manager knows no such identity bel
 const properties = { parent: 'edge' };
 const body = { identity: 'sensor-1' };
 
-/** @param failed the acknowledgement of a failure */
 export function identityRows(failed: (code: string, details: unknown) => Row['ack']): readonly Row[] {
   const unknown = failed('http_response_error', unknownIdentity);
   const rejects = (it: string, given: Partial<Row>, details: string): Row => ({

@@ -11,12 +11,10 @@ const { done, failed, mismatched, refused } = v2;
 const ok = { success: true, code: 'ok', details: '', objectId: pumpId, model: 'svc.device', version: 5 };
 const failure = (code: string, details: unknown) => ({ success: false, code, details });
 
-/** A row with one update. */
 const puts = (it: string, body: unknown, reply: ScriptedReply, answer: Pick<Row, 'ack'>): Row => ({
   ...{ it, properties, body, backend: [{ call: put, body, reply }] },
   ...answer,
 });
-/** A request that reaches no backend. */
 const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
   it,
   body,

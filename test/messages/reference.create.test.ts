@@ -30,7 +30,6 @@ const refusal = (words: string) =>
 
 const creates: ScriptedCall = { call: post, body: JSON.stringify(body), reply: [201, { data: [known] }] };
 
-/** A row whose body goes to the information model as it is. */
 const passesOn = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack'] = ok): Row =>
   row(it, { properties, body }, ack, [
     { call: post, body: typeof body === 'string' ? body : JSON.stringify(body), reply },

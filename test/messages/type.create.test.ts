@@ -27,7 +27,6 @@ const refusal = (words: string) =>
   failed('http_response_error', `type registry: create type definition failed with ${words}: as it is`);
 const tooLarge = (bytes: number) => failed('validation_error', `body has ${bytes} bytes, more than the limit of 65536`);
 
-/** A row with one creation. */
 const creates = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack']): Row =>
   row(it, { body }, ack, [{ call: post, ...(typeof body === 'string' && { body }), reply }]);
 const refuses = (it: string, title: string, body: object): Row =>

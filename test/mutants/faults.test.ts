@@ -20,16 +20,17 @@ describe('the text of faults', () => {
   const sum: Fault = { fault: 'takes away', file: 'src/sum.ts', find: 'a + b', replace: 'a - b' };
 
   it('has files, names, what is found and what takes its place', () => {
-    const text = 'src/sum.ts\n# takes away\n-a + b\n+a - b\n\nsrc/two.ts\n# forgets\n-one();\n-  two();\n';
+    const text = 'src/sum.ts\n# takes away\na [-+-]{+-+} b\n\nsrc/two.ts\n# forgets\n[-one();\n  two();-]\n';
     const forgets = { fault: 'forgets', file: 'src/two.ts', find: 'one();\n  two();', replace: '' };
     expect(faultsIn(text)).toEqual([sum, forgets]);
   });
 
   it.each([
-    ['src/sum.ts\nwhatever\n', /line 2 is no file/],
-    ['src/sum.ts\n-a\n', /line 2 is no file/],
-    ['src/sum.ts\n# one\n-a\n+b\nsrc/two.ts\n-c\n', /line 6 is no file/],
-    ['src/sum.ts\n# one\n+b\n', /“one” has no file, or no text/],
+    ['whatever\n# one\n', /line 1 is no file/],
+    ['src/sum.ts\na[- + b-]\n', /line 2 is no file/],
+    ['src/sum.ts\n# one\n[-a-]{+b+}\nsrc/two.ts\n[-c-]\n', /line 5 is no file/],
+    ['src/sum.ts\n# one\n{+b+}\n', /“one” has no file, or no text/],
+    ['src/sum.ts\n# one\na + b\n', /“one” has no file, or no text/],
   ])('is refused with a line that is out of place: %j', (text, why) => expect(() => faultsIn(text)).toThrow(why));
 
   it.each(['', 'a + b; a + b'])('is refused where what is found does not stand once: %j', (text) =>

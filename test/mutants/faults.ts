@@ -12,32 +12,32 @@ export interface Fault {
 }
 
 /**
- * Reads faults from text. A line without a sign is a file; `# ` begins a fault of it with its name; lines with `-` are what is found, lines with
- * `+` what takes its place.
+ * Reads faults from text. A line that is the path of a file begins its faults, `# ` one of them with its name. The lines after that are text of the
+ * file in which `[-…-]` is taken away and `{+…+}` added, as `git diff --word-diff` shows it.
  *
- * @throws Error for a line that is out of place, and for a fault that finds nothing
+ * @throws Error for a line that is out of place, and for a fault that finds or changes nothing
  */
 export function faultsIn(text: string): Fault[] {
-  const found: { fault: string; file: string; find: string[]; replace: string[] }[] = [];
+  const found: { fault: string; file: string; lines: string[] }[] = [];
   let file = '';
   for (const [index, line] of text.split('\n').entries()) {
     const last = found.at(-1);
     if (line === '') continue;
-    if (line.startsWith('# ')) found.push({ fault: line.slice(2), file, find: [], replace: [] });
-    else if (line.startsWith('-') && last?.file === file) last.find.push(line.slice(1));
-    else if (line.startsWith('+') && last?.file === file) last.replace.push(line.slice(1));
-    else if (/^[\w-]+\//.test(line)) file = line;
+    if (line.startsWith('# ')) found.push({ fault: line.slice(2), file, lines: [] });
+    else if (/^[\w-]+(\/[\w.-]+)+\.\w+$/.test(line)) file = line;
+    else if (last?.file === file) last.lines.push(line);
     else throw new Error(`line ${index + 1} is no file and no part of a fault: ${line}`);
   }
-  const faults = found.map(({ find, replace, ...one }) => ({
-    ...one,
-    find: find.join('\n'),
-    replace: replace.join('\n'),
-  }));
-  const empty = faults.find((one) => one.find === '' || one.file === '');
-  if (empty) throw new Error(`“${empty.fault}” has no file, or no text that it changes`);
-  return faults;
+  return found.map(({ lines, ...one }) => {
+    const find = lines.join('\n').replace(change, '$1');
+    const replace = lines.join('\n').replace(change, '$2');
+    if (find === '' || find === replace || one.file === '')
+      throw new Error(`“${one.fault}” has no file, or no text that it changes`);
+    return { ...one, find, replace };
+  });
 }
+
+const change = /\[-([\s\S]*?)-\]|\{\+([\s\S]*?)\+\}/g;
 
 export const faults: readonly Fault[] = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.txt'))

@@ -36,7 +36,6 @@ const ofWholeProgram: readonly string[] = [
   'device_messaging.edge.connected',
 ];
 
-/** 1 or 0. */
 const yesOrNo: readonly string[] = [
   'device_messaging.backend.out',
   'device_messaging.backend.access_refused',

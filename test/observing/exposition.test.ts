@@ -29,69 +29,6 @@ afterEach(async () => {
   await close();
 });
 
-it('the exposition has counters with their help, type and attributes, from 0 on', async () => {
-  const count = metrics.meter.counter('messaging.client.consumed.messages');
-  count('skipped');
-  count('skipped');
-  const served = await text();
-  const name = 'messaging_client_consumed_messages_total';
-  expect(served).toContain(`# HELP ${name} Events that were read from the hub\n`);
-  expect(served).toContain(`# TYPE ${name} counter\n`);
-  const samples = parseMetrics(served).filter((one) => one.name === name);
-  const system = { messaging_system: 'eventhubs', messaging_operation_name: 'receive' };
-  expect(samples).toEqual([
-    { name, labels: { ...system, device_messaging_kind: 'message' }, value: 0 },
-    { name, labels: { ...system, device_messaging_kind: 'skipped' }, value: 2 },
-    { name, labels: { ...system, device_messaging_kind: 'unattributed' }, value: 0 },
-    { name, labels: { ...system, device_messaging_kind: 'undecodable' }, value: 0 },
-  ]);
-});
-
-it('the exposition has histograms with cumulative buckets, without attributes that have no value', async () => {
-  const record = metrics.meter.histogram('messaging.client.operation.duration');
-  for (const seconds of [0.001, 0.3, 100]) record(seconds, '');
-  record(1, 'throttled');
-  const samples = parseMetrics(await text());
-  const bucket = (le: string) =>
-    samples.find(
-      ({ name, labels }) =>
-        name === 'messaging_client_operation_duration_bucket' && labels['le'] === le && !('error_type' in labels),
-    )?.value;
-  expect(['0.005', '0.25', '0.5', '30', '+Inf'].map(bucket)).toEqual([1, 1, 2, 2, 3]);
-  const failed = { error_type: 'throttled' };
-  expect(sampleOf(samples, 'messaging_client_operation_duration_count', failed)).toBe(1);
-  expect(sampleOf(samples, 'messaging_client_operation_duration_sum')).toBeCloseTo(101.301);
-});
-
-it('counters accumulate over scrapes', async () => {
-  const count = metrics.meter.counter('device_messaging.misspellings');
-  for (const expected of [1, 2, 3]) {
-    count();
-    expect(sampleOf(parseMetrics(await text()), 'device_messaging_misspellings_total')).toBe(expected);
-  }
-});
-
-it('gauges have the values of that moment, and none that is no longer observed', async () => {
-  let spaces = ['first', 'second'];
-  metrics.meter.observe('v8js.memory.heap.used', () => spaces.map((name) => [7, name] as const));
-  const served = async () =>
-    parseMetrics(await text())
-      .filter(({ name }) => name === 'v8js_memory_heap_used')
-      .map(({ labels }) => labels['v8js_heap_space_name']);
-  expect(await served()).toEqual(['first', 'second']);
-  spaces = ['second'];
-  expect(await served()).toEqual(['second']);
-});
-
-it('the exposition has the other metrics when one cannot be read', async () => {
-  metrics.meter.observe('device_messaging.unfinished.messages', () => {
-    throw new Error('unforeseen');
-  });
-  const samples = parseMetrics(await text());
-  expect(sampleOf(samples, 'device_messaging_unfinished_messages')).toBeUndefined();
-  expect(sampleOf(samples, 'process_uptime')).toBeGreaterThan(0);
-});
-
 it('the exposition names the source of the metrics', async () => {
   const [target] = parseMetrics(await text()).filter(({ name }) => name === 'target_info');
   const expected = { service_name: 'tested', service_version: '1.2.3', service_instance_id: 'host-1' };

@@ -31,7 +31,6 @@ const forbidden: InvocationFailure = { reason: 'forbidden', status: 403, invoked
 
 type Observation = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
 
-/** Begins an invocation 5 ms ago. */
 function setUp(traceparent: string | readonly string[] | undefined = callers) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
@@ -50,7 +49,6 @@ function setUp(traceparent: string | readonly string[] | undefined = callers) {
 
 type End = Parameters<Observation['call']>[1] extends (method: never) => Promise<infer E> ? E : never;
 
-/** The device answers after 40 ms. */
 async function call(observation: Observation, end: End, module = '') {
   const method = { device: 'd1', module, payload: { method: 'stop' }, timeoutSeconds: 30 };
   const called = observation.call(method, async (sent) => {

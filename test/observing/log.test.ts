@@ -33,7 +33,6 @@ it('each line of a log with fields of its own has them, and those of the line in
   ]);
 });
 
-/** Both logs have this line. */
 type ErrorLog = { error(fields: object, message: 'unforeseen failure'): void };
 
 const kinds: [string, (write: (line: string) => void) => ErrorLog][] = [

@@ -34,7 +34,6 @@ const received = () => vi.waitFor(() => expect(collector.metrics.length).toBeGre
 const said = (text: string) =>
   vi.waitFor(() => expect(log.lines.map(({ message }) => message)).toContain(text), { timeout: 20_000 });
 
-/** What the latest request has of a metric. */
 const latest = (name: string) =>
   collector.metrics
     .at(-1)

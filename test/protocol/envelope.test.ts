@@ -121,9 +121,6 @@ it('the name of an unchecked message is a text among its own properties, or empt
   expect(messageNameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
 });
 
-it('a refusal names the wrong properties', () =>
-  expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /));
-
 describe('a message id', () => {
   const idsOf = (envelope: ReturnType<typeof v1>['envelope']) =>
     ['acknowledgement', 'notification'].flatMap((about) =>

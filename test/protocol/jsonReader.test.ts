@@ -71,7 +71,6 @@ const classics = [
 ];
 
 describe('the reader accepts what JSON.parse accepts', () => {
-  /** In one piece and in slices. */
   function agrees(text: string, slice = 1): void {
     const problem = problemOf(() => parseJson(text));
     let isJson = true;
@@ -152,7 +151,6 @@ describe('a text of any shape', () => {
 describe('the requested members', () => {
   const found = (text: string, names: Iterable<string>) => [...parseJson(text, keysOf(names)).members.keys()];
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  /** The same key in some spelling. */
   const spelled = (key: string, escapes: readonly boolean[]) =>
     `"${key
       .split('')

@@ -6,22 +6,8 @@ import {
 import { createThrottle, type Limits, type Throttle } from 'iot-hub-emulator/limits';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { createFakeHub } from '../hub/support/fakeHub.ts';
-import { type Counts, createCounts, lifeOf, overNetwork, type Process } from './run.ts';
+import { createCounts, lifeOf, overNetwork, type Process } from './run.ts';
 import type { VirtualTime } from './world.ts';
-
-export interface Hub {
-  append(partition: string, device: string): number;
-  /** For a process, the connection string of its clients. */
-  accessFor(process: Process): string;
-  /** Takes a reply, when its limit lets it pass. */
-  takeReply(process: Process): Promise<SendRefusal | undefined>;
-  /** The process that has the partition's receiver, runs, and is not cut off. */
-  readerOf(partition: string): Process | undefined;
-  /** Questions for the properties of a partition: the namespace answers 50 a second of all clients together. */
-  readonly questions: Counts;
-  readonly replies: Counts;
-  end(): void;
-}
 
 interface HubOptions {
   readonly time: VirtualTime;
@@ -36,10 +22,13 @@ const mostQuestions = 50;
 
 const body = Buffer.from('{}');
 
-export function createHub({ time, partitions, networkMs, replyLimits }: HubOptions): Hub {
+export type Hub = ReturnType<typeof createHub>;
+
+export function createHub({ time, partitions, networkMs, replyLimits }: HubOptions) {
   const log = createFakeHub(partitions);
-  const clients: StandInClients = standInForClients();
+  const clients = standInForClients();
   const throttle: Throttle = createThrottle(replyLimits, time.now, { ms: 10_000 });
+  /** Questions for the properties of a partition: the namespace answers 50 a second of all clients together. */
   const questions = createCounts(time.now);
   const replies = createCounts(time.now);
   const processes = new Map<unknown, Process>();
@@ -64,6 +53,7 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
     },
   });
 
+  /** For a process, the connection string of its clients. */
   const accessFor = (process: Process): string =>
     clients.add(process.name, () => {
       const life = lifeOf(process, networkMs);
@@ -82,7 +72,7 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
     });
 
   return {
-    append(partition, device) {
+    append(partition: string, device: string) {
       const sequenceNumber = sent.get(partition) ?? 0;
       sent.set(partition, sequenceNumber + 1);
       log.append(partition, {
@@ -93,7 +83,8 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
       return sequenceNumber;
     },
     accessFor,
-    takeReply: (process) =>
+    /** Takes a reply, when its limit lets it pass. */
+    takeReply: (process: Process) =>
       overNetwork(
         networkMs(),
         () => process.isCutFrom.hub,
@@ -107,7 +98,8 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
             ),
           ),
       ),
-    readerOf(partition) {
+    /** The process that has the partition's receiver, runs, and is not cut off. */
+    readerOf(partition: string) {
       const process = processes.get(log.readerOf(partition));
       return process?.canRead() ? process : undefined;
     },
@@ -122,19 +114,10 @@ export function createHub({ time, partitions, networkMs, replyLimits }: HubOptio
 
 type Client = Pick<EventHubConsumerClient, 'getPartitionIds' | 'getPartitionProperties' | 'subscribe' | 'close'>;
 
-/** The clients of simulated processes: real ones, which the service makes and corrects, but what they do is done in memory. */
-interface StandInClients {
-  /**
-   * @param open what a client with that connection string does
-   * @returns the connection string
-   */
-  add(name: string, open: () => Client): string;
-  end(): void;
-}
-
 const verbs = ['getPartitionIds', 'getPartitionProperties', 'subscribe', 'close'] as const;
 
-function standInForClients(): StandInClients {
+/** The clients of simulated processes: real ones, which the service makes and corrects, but what they do is done in memory. */
+function standInForClients() {
   const opening = new Map<string, () => Client>();
   const standIns = new WeakMap<EventHubConsumerClient, Client>();
   const { prototype } = EventHubConsumerClient;
@@ -156,7 +139,11 @@ function standInForClients(): StandInClients {
     });
   }
   return {
-    add(name, open) {
+    /**
+     * @param open what a client with that connection string does
+     * @returns the connection string
+     */
+    add(name: string, open: () => Client) {
       const host = `${name}.example`;
       opening.set(host, open);
       return `Endpoint=sb://${host}/;SharedAccessKeyName=name;SharedAccessKey=key;EntityPath=hub`;
@@ -168,14 +155,7 @@ function standInForClients(): StandInClients {
 }
 
 /** The one core that a process works with. */
-interface Processor {
-  /** Resolves when the work has had its turn. */
-  work(ms: number): Promise<void>;
-  /** Begins to measure; the returned function says which share of the time since then it was busy. */
-  measure(): () => number;
-}
-
-export function createProcessor(time: VirtualTime): Processor {
+export function createProcessor(time: VirtualTime) {
   let freeAt = 0;
   /** All work until then. */
   let workedMs = 0;
@@ -184,11 +164,13 @@ export function createProcessor(time: VirtualTime): Processor {
   const busyMs = () => workedMs - Math.max(0, freeAt - time.now());
 
   return {
-    work(ms) {
+    /** Resolves when the work has had its turn. */
+    work(ms: number): Promise<void> {
       freeAt = Math.max(freeAt, time.now()) + ms;
       workedMs += ms;
       return new Promise((resolve) => setTimeout(resolve, freeAt - time.now()));
     },
+    /** Begins to measure; the returned function says which share of the time since then it was busy. */
     measure() {
       const [before, since] = [busyMs(), time.now()];
       return () => (busyMs() - before) / Math.max(1, time.now() - since);

@@ -36,30 +36,11 @@ interface PartitionWork {
   readonly newestOf: Map<string, number>;
 }
 
+export type WorkRecord = ReturnType<typeof createWorkRecord>;
+export type WorkTotal = ReturnType<WorkRecord['total']>;
+
 /** What has become of the messages, from all that processes have done. */
-export interface WorkRecord {
-  sent(partition: string): void;
-  /** A message of ours takes effect. */
-  handled(partition: string, device: string, sequenceNumber: number): void;
-  parked(partition: string, sequenceNumber: number): void;
-  /** Seconds since the oldest message that is not handled was sent; 0 when all are. */
-  behindSeconds(): number;
-  total(): WorkTotal;
-}
-
-export interface WorkTotal {
-  readonly sent: number;
-  /** Messages that were never handled nor parked. */
-  readonly lost: number;
-  readonly parked: number;
-  /** Times that a message was handled again. */
-  readonly repeats: number;
-  readonly mostRepeats: number;
-  /** First handlings behind a later message of the same device. */
-  readonly inversions: number;
-}
-
-export function createWorkRecord(time: VirtualTime, partitions: readonly string[]): WorkRecord {
+export function createWorkRecord(time: VirtualTime, partitions: readonly string[]) {
   const all = new Map<string, PartitionWork>(
     partitions.map((id) => [id, { sentAt: [], handled: [], done: 0, newestOf: new Map() }]),
   );
@@ -78,22 +59,24 @@ export function createWorkRecord(time: VirtualTime, partitions: readonly string[
   }
 
   return {
-    sent(partition) {
+    sent(partition: string) {
       const work = workOf(partition);
       work.sentAt.push(time.now());
       work.handled.push(0);
     },
-    handled(partition, device, sequenceNumber) {
+    /** A message of ours takes effect. */
+    handled(partition: string, device: string, sequenceNumber: number) {
       const work = workOf(partition);
       const newest = work.newestOf.get(device) ?? -1;
       if (work.handled[sequenceNumber] === 0 && sequenceNumber < newest) inversions += 1;
       work.newestOf.set(device, Math.max(newest, sequenceNumber));
       count(work, sequenceNumber);
     },
-    parked(partition, sequenceNumber) {
+    parked(partition: string, sequenceNumber: number) {
       parkedMarks.add(`${partition}:${sequenceNumber}`);
       count(workOf(partition), sequenceNumber);
     },
+    /** Seconds since the oldest message that is not handled was sent; 0 when all are. */
     behindSeconds() {
       let since = time.now();
       for (const { sentAt, done } of all.values()) since = Math.min(since, sentAt[done] ?? since);
@@ -106,8 +89,11 @@ export function createWorkRecord(time: VirtualTime, partitions: readonly string[
         handled.reduce((total, times) => total + Math.max(0, times - 1), 0);
       return {
         sent: sum(({ sentAt }) => sentAt.length),
+        /** Messages that were never handled nor parked. */
         lost: sum(({ handled }) => handled.filter((times) => times === 0).length),
+        /** Times that a message was handled again. */
         ...{ parked: parkedMarks.size, repeats: sum(repeatsOf), mostRepeats: Math.max(...works.map(repeatsOf)) },
+        /** First handlings behind a later message of the same device. */
         inversions,
       };
     },
@@ -132,16 +118,6 @@ export interface Costs {
   readonly isAnswered: boolean;
 }
 
-/** A running instance of the service: all of reading, order, checkpoints, quarantine and sending is its own code. */
-export interface Instance {
-  readonly process: Process;
-  isReady(): boolean;
-  /** What `/livez` tells a kubelet. */
-  isStuck(): boolean;
-  /** As by SIGTERM; resolves when the process has ended. */
-  stop(): Promise<void>;
-}
-
 /** A message of this device ends the process, unless it is parked. */
 export const fatalDevice = 'fatal';
 
@@ -149,13 +125,18 @@ const delivery = { maxMessages: 1_000, maxBytes: 64 * 1024 * 1024 };
 const drainMs = 25_000;
 const log = createLog('silent');
 
-export function startInstance(process: Process, surroundings: Surroundings): Instance {
+export type Instance = ReturnType<typeof startInstance>;
+
+/** A running instance of the service: all of reading, order, checkpoints, quarantine and sending is its own code. */
+export function startInstance(process: Process, surroundings: Surroundings) {
   const { time } = surroundings;
   const parts = time.on(process, () => begin(process, surroundings));
   return {
     process,
     isReady: () => time.on(process, () => parts.consumer.missing().length === 0),
+    /** What `/livez` tells a kubelet. */
     isStuck: () => time.on(process, () => parts.consumer.silentForMs() >= stuckAfterMs),
+    /** As by SIGTERM; resolves when the process has ended. */
     stop: () => time.on(process, parts.stop),
   };
 }

@@ -1,4 +1,5 @@
 import { checkpointEveryMessages, timing } from '../../src/settings/constants.ts';
+import { markdown } from '../bench/figures.ts';
 import type { Outcome } from './run.ts';
 import type { Scenario } from './scenarios.ts';
 import { messagesPerSecond } from './world.ts';
@@ -21,12 +22,7 @@ export const lineOf = (outcome: Outcome): string =>
   columns.map(([head, of], index) => (index === 0 ? `${of(outcome)}:` : `${head} ${of(outcome)},`)).join(' ');
 
 export function tableOf(outcomes: readonly Outcome[]): string {
-  const lines = [columns.map(([head]) => head), ...outcomes.map((outcome) => columns.map(([, of]) => of(outcome)))];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`;
-  const [head = [], ...body] = lines;
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(line)].join('\n');
+  return markdown([columns.map(([head]) => head), ...outcomes.map((outcome) => columns.map(([, of]) => of(outcome)))]);
 }
 
 /** What must hold whatever happens to instances, and does not: empty when all is well (G1, G2, G3, G4). */

@@ -53,17 +53,6 @@ export const lifeOf = (process: Process, ms: () => number): ProcessLife => ({
   kill: process.kill,
 });
 
-/** How long each partition has had no reader, and how far behind the work was: looked at again and again. */
-interface Coverage {
-  look(): void;
-  /** Seconds without a reader, of each partition. */
-  unread(): readonly number[];
-  /** The most, in seconds. */
-  mostBehind(): number;
-  /** When the work was last further behind than in a quiet time, in milliseconds; undefined when it never was. */
-  lastBehindAt(): number | undefined;
-}
-
 interface CoverageOptions {
   readonly partitions: readonly string[];
   readonly isRead: (partition: string) => boolean;
@@ -74,7 +63,8 @@ interface CoverageOptions {
 /** In a quiet time, the oldest message that is not handled is younger. */
 const quietSeconds = 2;
 
-function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOptions): Coverage {
+/** How long each partition has had no reader, and how far behind the work was: looked at again and again. */
+function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOptions) {
   const unreadMs = new Map(partitions.map((id) => [id, 0]));
   let lookedAt = now();
   let mostBehind = 0;
@@ -89,21 +79,16 @@ function createCoverage({ partitions, isRead, behindSeconds, now }: CoverageOpti
       mostBehind = Math.max(mostBehind, behind);
       if (behind > quietSeconds) lastBehindAt = now();
     },
+    /** Seconds without a reader, of each partition. */
     unread: () => [...unreadMs.values()].map((ms) => ms / 1000),
+    /** The most, in seconds. */
     mostBehind: () => mostBehind,
+    /** When the work was last further behind than in a quiet time, in milliseconds; undefined when it never was. */
     lastBehindAt: () => lastBehindAt,
   };
 }
 
-export interface Counts {
-  count(): void;
-  /** How many in each second from one to another time, in milliseconds. */
-  between(fromMs: number, toMs: number): number[];
-  /** How many in this second, without those that the other has counted in it. */
-  inSecond(without?: Counts): number;
-}
-
-export function createCounts(now: () => number): Counts {
+export function createCounts(now: () => number) {
   const seconds: number[] = [];
   const at = (ms: number) => Math.floor(ms / 1000);
   const inSecond = () => seconds[at(now())] ?? 0;
@@ -111,9 +96,11 @@ export function createCounts(now: () => number): Counts {
     count() {
       seconds[at(now())] = inSecond() + 1;
     },
-    between: (fromMs, toMs) =>
+    /** How many in each second from one to another time, in milliseconds. */
+    between: (fromMs: number, toMs: number) =>
       Array.from({ length: Math.max(1, at(toMs) - at(fromMs)) }, (_, index) => seconds[at(fromMs) + index] ?? 0),
-    inSecond: (without) => inSecond() - (without?.inSecond() ?? 0),
+    /** How many in this second, without those that the other has counted in it. */
+    inSecond: (without?: { inSecond(): number }) => inSecond() - (without?.inSecond() ?? 0),
   };
 }
 

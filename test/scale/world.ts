@@ -4,16 +4,9 @@ import type { AccountAccess } from '../../src/access/access.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { abortOf, accessTo, type HttpRequest, memoryAccount } from '../support/memoryAccount.ts';
 import { createTimerQueue, type QueuedTimer } from '../support/timerQueue.ts';
-import { createHub, type Hub } from './hub.ts';
-import {
-  type Costs,
-  createWorkRecord,
-  type Instance,
-  type Surroundings,
-  startInstance,
-  type WorkRecord,
-} from './instance.ts';
-import { type Counts, createCounts, createProcess, overNetwork, type Process } from './run.ts';
+import { createHub } from './hub.ts';
+import { type Costs, createWorkRecord, type Instance, type Surroundings, startInstance } from './instance.ts';
+import { createCounts, createProcess, overNetwork, type Process } from './run.ts';
 
 /** A process on a machine of its own, as far as timers and clocks go. */
 export interface Machine {
@@ -25,22 +18,6 @@ export interface Machine {
   isDead: boolean;
   /** Until then its timers wait, in milliseconds of the world. */
   frozenUntil: number;
-}
-
-/**
- * The time of a world in which many processes run in this one. It passes as fast as the work is done. From `begin` to `end`,
- * timers, clocks and random numbers of the whole process are those of the world.
- */
-export interface VirtualTime {
-  /** Milliseconds since the world began. */
-  now(): number;
-  /** What is done in the call, and all that comes of it, the machine does. */
-  on<T>(machine: Machine, what: () => T): T;
-  /** The same for what no machine does: the hub, the storage, the world around them. */
-  outside<T>(what: () => T): T;
-  /** Lets time pass. What a timer has begun goes on, up to the next timer, before that one ends. */
-  pass(ms: number): Promise<void>;
-  end(): void;
 }
 
 type Callback = (...args: unknown[]) => void;
@@ -57,8 +34,14 @@ const realSleep = promised.setTimeout;
 /** When each world begins, in ms since 1970. */
 const beginning = real.Date.UTC(2026, 0, 1);
 
-/** @param random from 0 to 1, without 1 */
-export function beginVirtualTime(random: () => number): VirtualTime {
+export type VirtualTime = ReturnType<typeof beginVirtualTime>;
+
+/**
+ * The time of a world in which many processes run in this one. It passes as fast as the work is done. Until `end`, timers, clocks and random
+ * numbers of the whole process are those of the world.
+ * @param random from 0 to 1, without 1
+ */
+export function beginVirtualTime(random: () => number) {
   const running = new AsyncLocalStorage<Machine | undefined>();
   const timers = createTimerQueue();
   let now = 0;
@@ -122,10 +105,14 @@ export function beginVirtualTime(random: () => number): VirtualTime {
 
   const settled = () => new Promise<void>((resolve) => void turnOfTheLoop(resolve));
   return {
+    /** Milliseconds since the world began. */
     now: () => now,
-    on: (machine, what) => running.run(machine, what),
-    outside: (what) => running.run(undefined, what),
-    async pass(ms) {
+    /** What is done in the call, and all that comes of it, the machine does. */
+    on: <T>(machine: Machine, what: () => T): T => running.run(machine, what),
+    /** The same for what no machine does: the hub, the storage, the world around them. */
+    outside: <T>(what: () => T): T => running.run(undefined, what),
+    /** Lets time pass. What a timer has begun goes on, up to the next timer, before that one ends. */
+    async pass(ms: number) {
       const until = now + ms;
       await settled();
       for (let next = timers.next(until); next !== undefined; next = timers.next(until)) {
@@ -148,28 +135,24 @@ export function beginVirtualTime(random: () => number): VirtualTime {
   };
 }
 
-export interface Account {
-  accessFrom(process: Process): AccountAccess;
-  readonly requests: Counts;
-  /** Requests that it has refused because there were too many. */
-  readonly refused: Counts;
-  /** How long a request takes, in milliseconds. */
-  takesMs: number;
-  /** More requests a second are refused. */
-  mostPerSecond: number;
-  /** Of all requests, this share is refused, as when others use the account up. */
-  refusedShare: number;
-}
+export type Account = ReturnType<typeof createAccount>;
 
 /** @param clockAheadMs of the account's clock, to that of the world */
-export function createAccount(time: VirtualTime, clockAheadMs: number): Account {
+export function createAccount(time: VirtualTime, clockAheadMs: number) {
   const requests = createCounts(time.now);
+  /** Requests that it has refused because there were too many. */
   const refused = createCounts(time.now);
   const memory = memoryAccount(() => time.outside(() => Date.now() + clockAheadMs));
 
-  const account: Account = {
-    ...{ requests, refused, takesMs: 8, mostPerSecond: Number.POSITIVE_INFINITY, refusedShare: 0 },
-    accessFrom: (process) =>
+  const account = {
+    ...{ requests, refused },
+    /** How long a request takes, in milliseconds. */
+    takesMs: 8,
+    /** More requests a second are refused. */
+    mostPerSecond: Number.POSITIVE_INFINITY,
+    /** Of all requests, this share is refused, as when others use the account up. */
+    refusedShare: 0,
+    accessFrom: (process: Process): AccountAccess =>
       accessTo((request) => {
         requests.count();
         const isCut = () => process.isCutFrom.storage;
@@ -188,22 +171,7 @@ export function createAccount(time: VirtualTime, clockAheadMs: number): Account 
   return account;
 }
 
-/** A hub, a storage account, devices that send, and instances that come and go. */
-export interface World {
-  readonly time: VirtualTime;
-  readonly random: Random;
-  readonly hub: Hub;
-  readonly account: Account;
-  readonly cluster: Cluster;
-  readonly record: WorkRecord;
-  readonly partitions: readonly string[];
-  /** How many times the usual number of messages the devices send; 0: none. */
-  load: number;
-  send(partition: string, device: string): void;
-  /** Every partition has a reader, and no instance reads two more than another. */
-  isBalanced(): boolean;
-  end(): void;
-}
+export type World = ReturnType<typeof createWorld>;
 
 export interface Surrounding {
   /** Sends a minute that the hub allows; without limit when omitted. */
@@ -220,11 +188,12 @@ const devicesOfPartition = 8;
 /** One instance is at 60 % with the messages of all 32 partitions: it works 4.7 ms for each of 128 a second. */
 const costs: Costs = { workMs: 4.7, callMs: 20, isAnswered: true };
 
+/** A hub, a storage account, devices that send, and instances that come and go. */
 export function createWorld(
   seed: number,
   partitionCount: number,
   { repliesAMinute, clockDifferenceMs = 0, storageMs }: Surrounding,
-): World {
+) {
   const random = createRandom(seed);
   const time = beginVirtualTime(random.next);
   const partitions = Array.from({ length: partitionCount }, (_, index) => String(index));
@@ -237,12 +206,15 @@ export function createWorld(
   const surroundings = { time, hub, account, record, costs };
   const cluster = createCluster({ surroundings, random, clockDifferenceMs });
 
-  const world: World = {
-    ...{ time, random, hub, account, cluster, record, partitions, load: 1 },
-    send(partition, device) {
+  const world = {
+    ...{ time, random, hub, account, cluster, record, partitions },
+    /** How many times the usual number of messages the devices send; 0: none. */
+    load: 1,
+    send(partition: string, device: string) {
       record.sent(partition);
       hub.append(partition, device);
     },
+    /** Every partition has a reader, and no instance reads two more than another. */
     isBalanced() {
       const shares = new Map(cluster.running().map(({ process }) => [process.name, 0]));
       for (const partition of partitions) {
@@ -271,21 +243,6 @@ export function createWorld(
   return world;
 }
 
-/** Starts, watches and ends instances as a kubelet does. */
-interface Cluster {
-  running(): readonly Instance[];
-  /** Resolves when the process has begun. */
-  start(): Promise<Instance>;
-  /** As by SIGTERM; resolves when the process has ended. */
-  stop(instance: Instance): Promise<void>;
-  /** As by SIGKILL: it is started again. */
-  kill(instance: Instance): void;
-  /** Processes that ended without having been stopped. */
-  readonly uncleanEnds: () => number;
-  /** Ends all, and starts none again. */
-  end(): void;
-}
-
 interface ClusterOptions {
   readonly surroundings: Surroundings;
   readonly random: Random;
@@ -302,7 +259,8 @@ const probe = { everyMs: 10_000, failures: 3 };
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-function createCluster({ surroundings, random, clockDifferenceMs }: ClusterOptions): Cluster {
+/** Starts, watches and ends instances as a kubelet does. */
+function createCluster({ surroundings, random, clockDifferenceMs }: ClusterOptions) {
   const { time } = surroundings;
   const running = new Set<Instance>();
   const stopping = new Set<Instance>();
@@ -342,14 +300,19 @@ function createCluster({ surroundings, random, clockDifferenceMs }: ClusterOptio
 
   return {
     running: () => [...running].filter((instance) => !stopping.has(instance)),
+    /** Resolves when the process has begun. */
     start: () => start(),
-    async stop(instance) {
+    /** As by SIGTERM; resolves when the process has ended. */
+    async stop(instance: Instance) {
       stopping.add(instance);
       await Promise.race([instance.stop(), instance.process.death]);
       await instance.process.death;
     },
-    kill: (instance) => instance.process.kill(),
+    /** As by SIGKILL: it is started again. */
+    kill: (instance: Instance) => instance.process.kill(),
+    /** Processes that ended without having been stopped. */
     uncleanEnds: () => ends,
+    /** Ends all, and starts none again. */
     end() {
       isOver = true;
       for (const { process } of running) process.kill();

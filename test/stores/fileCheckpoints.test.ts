@@ -19,8 +19,8 @@ describe('the file of checkpoints', () => {
   });
 
   it('has leftovers of a process that died during a write removed', async () => {
-    writeFileSync(join(directory, 'place.json.gone.new'), '{');
-    writeFileSync(join(directory, 'elsewhere.json.gone.new'), '{');
+    for (const name of ['place.json.gone.new', 'place.json.gone.map', 'elsewhere.json.gone.new'])
+      writeFileSync(join(directory, name), '{');
     await open().ownerships();
     expect(readdirSync(directory).sort()).toEqual(['elsewhere.json.gone.new', 'place.json']);
   });

@@ -9,26 +9,6 @@ import { type CollectedMetrics, type CollectedSpan, metricsIn, spansIn } from '.
 /** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */
 type Behaviour = 'accept' | 'refuse' | 'slow' | 'hang';
 
-/** A collector of OpenTelemetry: OTLP over HTTP, in JSON. It checks the protocol of what it receives. */
-export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
-  readonly url: string;
-  /** Of all requests that it accepted, in order of arrival. */
-  readonly spans: readonly CollectedSpan[];
-  /** The requests with metrics that it accepted, in order of arrival. */
-  readonly metrics: readonly CollectedMetrics[];
-  /** All requests as they came, the refused ones included. */
-  readonly requests: readonly ReceivedRequest[];
-  connections(): number;
-  behave(behaviour: Behaviour): void;
-  /** Resolves with the spans when so many of this name, or more, have come. */
-  spansNamed(name: string, count?: number): Promise<CollectedSpan[]>;
-  /** The spans of a trace, when `count` of them have come. */
-  trace(traceId: string, count: number): Promise<CollectedSpan[]>;
-  /** Fails the test when anything was against the protocol. */
-  close(): Promise<void>;
-}
-
 interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -46,7 +26,10 @@ const signals: Readonly<Record<string, (body: unknown, collected: Collected) => 
 
 const slowMs = 300;
 
-export async function startCollector(): Promise<Collector> {
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
+
+/** A collector of OpenTelemetry: OTLP over HTTP, in JSON. It checks the protocol of what it receives. */
+export async function startCollector() {
   const collected: Collected = { spans: [], metrics: [] };
   const requests: ReceivedRequest[] = [];
   const breaches: string[] = [];
@@ -95,15 +78,21 @@ export async function startCollector(): Promise<Collector> {
   }
 
   return {
+    /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
     url: `http://127.0.0.1:${port}`,
+    /** Of all requests that it accepted, in order of arrival. */
     ...collected,
-    requests,
+    /** All requests as they came, the refused ones included. */
+    requests: requests as readonly ReceivedRequest[],
     connections: () => connections,
-    behave(next) {
+    behave(next: Behaviour) {
       behaviour = next;
     },
-    spansNamed: (name, count = 1) => enough((span) => span.name === name, count),
-    trace: (traceId, count) => enough((span) => span.traceId === traceId, count),
+    /** Resolves with the spans when so many of this name, or more, have come. */
+    spansNamed: (name: string, count = 1) => enough((span) => span.name === name, count),
+    /** The spans of a trace, when `count` of them have come. */
+    trace: (traceId: string, count: number) => enough((span) => span.traceId === traceId, count),
+    /** Fails the test when anything was against the protocol. */
     async close() {
       await close();
       expect(breaches, 'what was sent to the collector against the protocol').toEqual([]);

@@ -15,31 +15,15 @@ export type ProxyBehaviour =
   /** Answers after a while. */
   | 'hesitates';
 
-export interface ConnectProxy {
-  /** Without credentials. */
-  readonly url: string;
-  /** With the right ones, which have characters that a URL cannot have. */
-  readonly urlWithCredentials: string;
-  /** The password as it stands in that URL, and as it is. */
-  readonly secrets: readonly string[];
-  /** `host:port` of each request, in order. */
-  readonly asked: readonly string[];
-  /** Ports from which it has connected to addresses. */
-  readonly ports: ReadonlySet<number | undefined>;
-  open(): number;
-  behave(how: ProxyBehaviour): void;
-  /** Ends the connections that it has led somewhere; returns how many. */
-  cut(): number;
-  close(): Promise<void>;
-}
-
 const user = 'proxy-user';
 const password = 'p@ss:w/rd';
 const hesitationMs = 300;
 
 /** An outbound proxy that knows CONNECT and nothing else. Listens on the loopback interface. */
-export async function startConnectProxy(): Promise<ConnectProxy> {
+export async function startConnectProxy() {
+  /** `host:port` of each request, in order. */
   const asked: string[] = [];
+  /** Ports from which it has connected to addresses. */
   const ports = new Set<number | undefined>();
   const led = new Set<Socket>();
   let behaviour: ProxyBehaviour = 'leads';
@@ -103,12 +87,15 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
 
   return {
     url: `http://${place}`,
+    /** With the right ones, which have characters that a URL cannot have. */
     urlWithCredentials: `http://${user}:${encoded}@${place}`,
+    /** The password as it stands in that URL, and as it is. */
     ...{ secrets: [password, encoded, right.slice('Basic '.length)], asked, ports },
     open: () => sockets.size,
-    behave(how) {
+    behave(how: ProxyBehaviour) {
       behaviour = how;
     },
+    /** Ends the connections that it has led somewhere; returns how many. */
     cut() {
       const count = led.size;
       for (const socket of led) socket.destroy();
@@ -117,3 +104,5 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     close,
   };
 }
+
+export type ConnectProxy = Awaited<ReturnType<typeof startConnectProxy>>;

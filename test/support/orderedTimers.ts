@@ -1,20 +1,16 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 import { createTimerQueue, type QueuedTimer } from './timerQueue.ts';
 
-/** Timers that end when the test says so, as those of `vi` do, for tests that end hundreds of thousands of them. */
-export interface OrderedTimers {
-  /** Lets time pass. What a timer has begun goes on, up to the next timer, before that one ends. */
-  pass(ms: number): Promise<void>;
-  clear(): void;
-}
+export type OrderedTimers = ReturnType<typeof withOrderedTimers>;
 
 type Callback = (...args: unknown[]) => void;
 
 /**
- * The time of each test that follows is its own. Those of `vi` look at all timers for each one that ends; these are kept
+ * Timers that end when the test says so, as those of `vi` do, for tests that end hundreds of thousands of them. The time of each test that
+ * follows is its own. Those of `vi` look at all timers for each one that ends; these are kept
  * in the order in which they end.
  */
-export function withOrderedTimers(): OrderedTimers {
+export function withOrderedTimers() {
   const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
   const timers = createTimerQueue();
 
@@ -48,7 +44,8 @@ export function withOrderedTimers(): OrderedTimers {
 
   const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
   return {
-    async pass(ms) {
+    /** Lets time pass. What a timer has begun goes on, up to the next timer, before that one ends. */
+    async pass(ms: number) {
       const until = performance.now() + ms;
       await settled();
       for (let next = timers.next(until); next !== undefined; next = timers.next(until)) {

@@ -5,21 +5,10 @@ import {
   startService,
 } from '../../sandbox/service/process.ts';
 
-/** A service that is started again whenever it ends, as an orchestrator would. */
-export interface Restarting {
-  /** How often it has ended by itself. */
-  ends(): number;
-  /** Milliseconds that its starts have taken until it was ready, the first one included. */
-  startingMs(): number;
-  /** Settles when it is ready for the first time; that may be after some ends. */
-  readonly ready: Promise<void>;
-  /** SIGKILL, as soon as it is ready; then it is started again. */
-  kill(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
-  stop(): Promise<number | null>;
-}
+export type Restarting = ReturnType<typeof keepRunning>;
 
-export function keepRunning(options: ServiceProcessOptions): Restarting {
+/** A service that is started again whenever it ends, as an orchestrator would. */
+export function keepRunning(options: ServiceProcessOptions) {
   let isStopping = false;
   let ends = 0;
   let startingMs = 0;
@@ -46,12 +35,17 @@ export function keepRunning(options: ServiceProcessOptions): Restarting {
   const running = run();
 
   return {
+    /** How often it has ended by itself. */
     ends: () => ends,
+    /** Milliseconds that its starts have taken until it was ready, the first one included. */
     startingMs: () => startingMs,
+    /** Settles when it is ready for the first time; that may be after some ends. */
     ready,
+    /** SIGKILL, as soon as it is ready; then it is started again. */
     async kill() {
       await (await starting).kill();
     },
+    /** SIGTERM; answers the exit code. */
     async stop() {
       isStopping = true;
       const last = await starting.catch(() => undefined); // it may have ended before it was ready

@@ -5,20 +5,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { type Azurite, accountName, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
-
-/** A storage account whose two keys can be renewed. */
-export interface RotatingAzurite extends Azurite {
-  /** Of one of the keys as they are now. */
-  connectionStringOf(which: 0 | 1): string;
-  /** Gives it another key. Resolves when the old one is refused. */
-  renew(which: 0 | 1): Promise<void>;
-}
+import { accountName, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'azuriteKeysPreload.js')).href;
 const newKey = () => randomBytes(64).toString('base64');
 
-export async function startRotatingAzurite(): Promise<RotatingAzurite> {
+export type RotatingAzurite = Awaited<ReturnType<typeof startRotatingAzurite>>;
+
+/** A storage account whose two keys can be renewed. */
+export async function startRotatingAzurite() {
   const directory = mkdtempSync(join(tmpdir(), 'account-keys-'));
   const file = join(directory, 'keys');
   const keys: [string, string] = [newKey(), newKey()];
@@ -39,8 +34,10 @@ export async function startRotatingAzurite(): Promise<RotatingAzurite> {
   return {
     ...azurite,
     connectionString: withKey(keys[0]),
-    connectionStringOf: (which) => withKey(keys[which]),
-    async renew(which) {
+    /** Of one of the keys as they are now. */
+    connectionStringOf: (which: 0 | 1) => withKey(keys[which]),
+    /** Gives it another key. Resolves when the old one is refused. */
+    async renew(which: 0 | 1) {
       const old = keys[which];
       keys[which] = newKey();
       write();

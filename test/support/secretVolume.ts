@@ -1,21 +1,18 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A folder of secrets as Kubernetes mounts one: each file is a link through `..data`, which is replaced as a whole. */
-export interface SecretVolume {
-  file(name: string): string;
-  /** Replaces the link to all secrets at once; `undefined` takes one away. */
-  put(changes: Readonly<Record<string, string | undefined>>): void;
-}
+export type SecretVolume = ReturnType<typeof createSecretVolume>;
 
-export function createSecretVolume(directory: string, first: Readonly<Record<string, string>>): SecretVolume {
+/** A folder of secrets as Kubernetes mounts one: each file is a link through `..data`, which is replaced as a whole. */
+export function createSecretVolume(directory: string, first: Readonly<Record<string, string>>) {
   let contents: Record<string, string | undefined> = {};
   let version = 0;
   mkdirSync(directory, { recursive: true });
 
-  const volume: SecretVolume = {
-    file: (name) => join(directory, name),
-    put(changes) {
+  const volume = {
+    file: (name: string) => join(directory, name),
+    /** Replaces the link to all secrets at once; `undefined` takes one away. */
+    put(changes: Readonly<Record<string, string | undefined>>) {
       contents = { ...contents, ...changes };
       const before = join(directory, `..${version}`);
       version += 1;

@@ -8,21 +8,11 @@ export interface QueuedTimer {
   readonly call: () => void;
 }
 
-/** Timers in the order in which they end: of those that end together, the one that began first. */
-export interface TimerQueue {
-  start(at: number, everyMs: number | undefined, call: () => void): QueuedTimer;
-  stop(timer: QueuedTimer): void;
-  /** Takes out the timer that ends first, and says when; undefined when that is later than `until`. An interval begins again. */
-  next(until: number): { readonly endsAt: number; readonly timer: QueuedTimer } | undefined;
-  /** It ends at that time instead, also when it was taken out. */
-  postpone(timer: QueuedTimer, at: number): void;
-  clear(): void;
-}
-
 const isBefore = (one: QueuedTimer, other: QueuedTimer) =>
   one.at < other.at || (one.at === other.at && one.id < other.id);
 
-export function createTimerQueue(): TimerQueue {
+/** Timers in the order in which they end: of those that end together, the one that began first. */
+export function createTimerQueue() {
   /** The first to end comes last. */
   let timers: QueuedTimer[] = [];
   let count = 0;
@@ -47,14 +37,15 @@ export function createTimerQueue(): TimerQueue {
   }
 
   return {
-    start(at, everyMs, call) {
+    start(at: number, everyMs: number | undefined, call: () => void): QueuedTimer {
       count += 1;
       const timer = { id: count, at, everyMs, call };
       insert(timer);
       return timer;
     },
     stop,
-    next(until) {
+    /** Takes out the timer that ends first, and says when; undefined when that is later than `until`. An interval begins again. */
+    next(until: number) {
       const timer = timers.at(-1);
       if (timer === undefined || timer.at > until) return undefined;
       timers.pop();
@@ -62,7 +53,8 @@ export function createTimerQueue(): TimerQueue {
       if (timer.everyMs !== undefined) insert(Object.assign(timer, { at: endsAt + timer.everyMs }));
       return { endsAt, timer };
     },
-    postpone(timer, at) {
+    /** It ends at that time instead, also when it was taken out. */
+    postpone(timer: QueuedTimer, at: number) {
       stop(timer);
       insert(Object.assign(timer, { at }));
     },

@@ -8,30 +8,22 @@ import type { Counters, FaultRequest } from 'iot-hub-emulator';
 import { signSas } from 'iot-hub-emulator/testing';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import rhea, { type Connection, type Sender } from 'rhea';
+import { authorized } from '../processes/authorized.ts';
 import { startChild } from '../processes/child.ts';
 import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
-export type Usage = { cpu: number; rss: number; counters: Counters };
+type Usage = { cpu: number; rss: number; counters: Counters };
 
 /** A hub in a process of its own, to be put under load. */
-export interface HubUnderLoad extends HubUnderLoadDescription {
-  usage(): Promise<Usage>;
-  ask(fault: FaultRequest): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
+async function startUnderLoad(devices: number, persist = false) {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
-  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', [
-    directory,
-    String(devices),
-    persist ? 'persist' : 'memory',
-  ]);
+  const args = [directory, String(devices), persist ? 'persist' : 'memory'];
+  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', args);
   return {
     ...described,
-    usage: () => call('usage'),
-    async ask(fault) {
+    usage: () => call<Usage>('usage'),
+    async ask(fault: FaultRequest) {
       const response = await fetch(`${described.adminUrl}/faults`, { method: 'POST', body: JSON.stringify(fault) });
       if (!response.ok) throw new Error(await response.text());
     },
@@ -42,29 +34,19 @@ export async function startUnderLoad(devices: number, persist = false): Promise<
   };
 }
 
+type HubUnderLoad = Awaited<ReturnType<typeof startUnderLoad>>;
+
 const expiry = Math.floor(Date.now() / 1000) + 3600;
 
 /** A connection in plain TCP that has put a token. */
 async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<Connection> {
-  const connection = rhea.create_container().connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
-  connection.on('disconnected', () => undefined);
-  await once(connection, 'connection_open');
   const key = /SharedAccessKey=([^;]*)/.exec(hub[use])?.[1] ?? '';
   const audience = use === 'events' ? `sb://127.0.0.1/${hub.name}` : 'localhost';
-  const replies = connection.open_receiver({ source: '$cbs', target: 'answers' });
-  const requests = connection.open_sender('$cbs');
-  await once(requests, 'sendable');
-  requests.send({
-    message_id: 'one',
-    reply_to: 'answers',
-    application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
-    body: signSas(audience, key, use === 'events' ? 'utf8' : 'base64', expiry, use),
-  });
-  await once(replies, 'message');
-  return connection;
+  const token = signSas(audience, key, use === 'events' ? 'utf8' : 'base64', expiry, use);
+  return authorized({ port: hub.ports.amqp, host: '127.0.0.1' }, audience, token);
 }
 
-export async function receive(hub: HubUnderLoad, partition: number, count: number): Promise<void> {
+async function receive(hub: HubUnderLoad, partition: number, count: number): Promise<void> {
   if (count === 0) return;
   const connection = await connected(hub, 'events');
   const receiver = connection.open_receiver({
@@ -82,7 +64,7 @@ export async function receive(hub: HubUnderLoad, partition: number, count: numbe
 }
 
 /** Send one message to each of these devices; resolves when the hub has taken all of them. */
-export async function sendToDevices(hub: HubUnderLoad, deviceIds: readonly string[]): Promise<void> {
+async function sendToDevices(hub: HubUnderLoad, deviceIds: readonly string[]): Promise<void> {
   const connection = await connected(hub, 'service');
   const sender: Sender = connection.open_sender('/messages/devicebound');
   const body = rhea.message.data_section(Buffer.alloc(256, 'x'));
@@ -104,7 +86,7 @@ export async function sendToDevices(hub: HubUnderLoad, deviceIds: readonly strin
 }
 
 /** A device that costs its process as little as it can. */
-export interface MqttDevice {
+interface MqttDevice {
   write(bytes: Buffer): void;
   onPacket: (packet: Packet) => void;
   next(cmd: Packet['cmd']): Promise<Packet>;
@@ -115,7 +97,7 @@ const key = Buffer.alloc(32, 1).toString('base64');
 
 const contexts = new Map<string, SecureContext>();
 
-export async function connectDevice(hub: HubUnderLoad, deviceId: string): Promise<MqttDevice> {
+async function connectDevice(hub: HubUnderLoad, deviceId: string): Promise<MqttDevice> {
   const secureContext = contexts.get(hub.caFile) ?? createSecureContext({ ca: readFileSync(hub.caFile) });
   contexts.set(hub.caFile, secureContext);
   const socket = connect({ host: '127.0.0.1', port: hub.ports.mqtts, secureContext, servername: 'localhost' });
@@ -150,7 +132,7 @@ export async function connectDevice(hub: HubUnderLoad, deviceId: string): Promis
   return device;
 }
 
-export const publication = (deviceId: string, size: number, messageId: number): Buffer =>
+const publication = (deviceId: string, size: number, messageId: number): Buffer =>
   generate({
     cmd: 'publish',
     topic: `devices/${deviceId}/messages/events/colour=red&%24.ct=application%2Fjson`,
@@ -168,7 +150,6 @@ let missed = 0;
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Print a figure as median and range, and whether it keeps to its limit. */
 function report(what: string, unit: string, values: readonly number[], limit: number): void {
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(2));
   const ok = median(values) <= limit;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../programs/environment.ts';
 import type { Effects } from './backends.ts';
-import { type Child, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import type { Load, Served } from './hub.ts';
 import {
   cpuOf,
@@ -16,36 +16,24 @@ import {
   startProgram,
 } from './program.ts';
 
-/** A hub and backends, each in a process of its own: what a program under test needs. */
-export interface Stage {
-  readonly hub: Child<HubDescription>;
-  readonly backends: Child<{ readonly port: number }>;
-  /**
-   * @param home the folder of its files and log, below that of the stage; programs with the same one follow each other
-   * @throws Error when it ends before it is ready
-   */
-  start(options: ProgramOptions, home?: string): Promise<RunningProgram>;
-  /** Ends what was started, too. */
-  close(): Promise<void>;
-}
-
 type HubDescription = Omit<Environment, 'partitions' | 'backendsUrl'> & { readonly caFile: string };
 
-export async function openStage(devices: number, partitions: number): Promise<Stage> {
+/** A hub and backends, each in a process of its own: what a program under test needs. */
+export async function openStage(devices: number, partitions: number) {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
   await mkdir(join(directory, 'hub'));
-  const hub = await startChild<HubDescription>('./hub.ts', [
-    join(directory, 'hub'),
-    String(devices),
-    String(partitions),
-  ]);
+  const args = [join(directory, 'hub'), String(devices), String(partitions)];
+  const hub = await startChild<HubDescription>('./hub.ts', args);
   const backends = await startChild<{ port: number }>('./backends.ts', []);
   const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
   const programs: RunningProgram[] = [];
   return {
-    hub,
-    backends,
-    async start(options, home = 'program') {
+    ...{ hub, backends },
+    /**
+     * @param home the folder of its files and log, below that of the stage; programs with the same one follow each other
+     * @throws Error when it ends before it is ready
+     */
+    async start(options: ProgramOptions, home = 'program') {
       await mkdir(join(directory, home), { recursive: true });
       const program = await startProgram(options, place, hub.described.caFile, join(directory, home));
       programs.push(program);
@@ -58,6 +46,8 @@ export async function openStage(devices: number, partitions: number): Promise<St
     },
   };
 }
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Without any progress for so long the program is taken for stuck: longer than another instance's ownership lasts. */
 const stuckMs = 90_000;
@@ -87,21 +77,6 @@ export async function untilAnswered(
   }
 }
 
-/** A program under test with a hub and backends of its own, each in a process of its own. */
-export interface Arena {
-  readonly program: RunningProgram;
-  readonly hub: Stage['hub'];
-  /** Sends a load, waits until it is served, and says what that cost. */
-  run(load: Load): Promise<Cost>;
-  /** Waits until the load that was sent last is served. */
-  served(load: Load): Promise<Served>;
-  delay(ms: number): Promise<void>;
-  hang(device: string): Promise<void>;
-  effects(): Promise<Effects>;
-  stop(): Promise<void>;
-}
-
-/** What a load cost. CPU in µs for each message, memory in MB. */
 export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;
@@ -120,7 +95,8 @@ export interface ArenaOptions extends ProgramOptions {
   readonly partitions?: number;
 }
 
-export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
+/** A program under test with a hub and backends of its own, each in a process of its own. */
+export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions) {
   const stage = await openStage(devices, partitions);
   const { hub, backends } = stage;
   const nodeOptions = ['--trace-gc-nvp', ...(options.nodeOptions ?? [])];
@@ -135,14 +111,15 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     if (kind === 'telemetry') await untilQuiet(pid);
   }
 
-  const served = async (load: Load) => {
-    await untilServed(load);
-    return hub.call<Served>('served');
-  };
-
   return {
-    ...{ program, hub, served },
-    async run(load) {
+    ...{ program, hub },
+    /** Waits until the load that was sent last is served. */
+    async served(load: Load) {
+      await untilServed(load);
+      return hub.call<Served>('served');
+    },
+    /** Sends a load, waits until it is served, and says what that cost. */
+    async run(load: Load): Promise<Cost> {
       const pids = [pid, hub.pid, backends.pid];
       const logged = statSync(logFile).size;
       const called = await backends.call<number>('calls');
@@ -165,12 +142,14 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
         idle: { program: program.idle, hub: ofHub.idle, backends: ofBackends.idle },
       };
     },
-    delay: (ms) => backends.call('delay', ms),
-    hang: (device) => backends.call('hang', device),
-    effects: () => backends.call('effects'),
-    stop: () => stage.close(),
+    delay: (ms: number) => backends.call<void>('delay', ms),
+    hang: (device: string) => backends.call<void>('hang', device),
+    effects: () => backends.call<Effects>('effects'),
+    stop: stage.close,
   };
 }
+
+export type Arena = Awaited<ReturnType<typeof openArena>>;
 
 const nothing = { cpu: 0, idle: 1 };
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listening } from '../../support/listening.ts';
 import { answerParent } from './answerParent.ts';
 import { typeId } from './messages.ts';
 
@@ -108,7 +109,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 
 const server = createServer((request, response) => void serve(request, response));
 server.keepAliveTimeout = 600_000;
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { port } = await listening(server);
 answerParent({
   delay(ms: number) {
     delayMs = ms;
@@ -125,5 +126,4 @@ answerParent({
   calls: (): number => Object.values(calls).reduce((sum, count) => sum + count, 0),
   effects: (): Effects => ({ calls: { ...calls }, updates, creates: created.size, faults }),
 });
-const address = server.address();
-process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
+process.send?.({ port });

@@ -3,26 +3,14 @@ import { join } from 'node:path';
 import { fork } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
-/** A process of the bench that is called by name; see answerParent. */
-export interface Child<Description> {
-  readonly pid: number;
-  /** The first thing it said: that it is ready, and where. */
-  readonly described: Description;
-  call<T>(name: string, argument?: unknown): Promise<T>;
-  stop(): Promise<void>;
-}
-
 type Answer = Readonly<{ id: number; value?: never; error?: string }>;
 
 /**
+ * A process of the bench that is called by name; see answerParent.
  * @param build the folder of the checkout whose sources it runs
  * @throws Error when the process ends before it is ready
  */
-export async function startChild<Description>(
-  program: string,
-  args: readonly string[],
-  build = projectDirectory,
-): Promise<Child<Description>> {
+export async function startChild<Description>(program: string, args: readonly string[], build = projectDirectory) {
   const path = join(build, 'test/bench/processes', program);
   const child = fork(join(build, 'scripts/run.js'), [path, ...args], { cwd: build });
   const ended = once(child, 'exit').then(([code, signal]) => {
@@ -39,11 +27,12 @@ export async function startChild<Description>(
 
   return {
     pid: child.pid ?? 0,
-    described,
-    call: (name, argument) =>
+    /** The first thing it said: that it is ready, and where. */
+    described: described as Description,
+    call: <T>(name: string, argument?: unknown): Promise<T> =>
       Promise.race([
         ended,
-        new Promise<never>((resolve, reject) => {
+        new Promise<T>((resolve, reject) => {
           last += 1;
           calls.set(last, ({ value, error }) =>
             error === undefined ? resolve(value as never) : reject(new Error(error)),

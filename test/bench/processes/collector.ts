@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from '../../support/listening.ts';
 import { answerParent } from './answerParent.ts';
 
 /** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */
 
-/** Where it is. */
 export type CollectorDescription = Readonly<{ port: number }>;
 
 const spans: Record<string, number> = {};
@@ -16,8 +15,7 @@ const server = createServer(async (request, response) => {
   spans[url] = (spans[url] ?? 0) + taken;
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 });
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-
+const { port } = await listening(server);
 answerParent({ spans: (path: string): number => spans[path] ?? 0 });
-const description: CollectorDescription = { port: (server.address() as AddressInfo).port };
+const description: CollectorDescription = { port };
 process.send?.(description);

@@ -2,8 +2,7 @@ import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
 import mqtt from 'mqtt';
 import { startBroker } from '../../../sandbox/edge/broker.ts';
-import { answerParent } from './answerParent.ts';
-import { type Calls, createHolding, invoke, invokeAll, startFastBackends } from './invoking.ts';
+import { answerCalls, startFastBackends } from './invoking.ts';
 import type { StageDescription } from './methodsStage.ts';
 
 /**
@@ -11,7 +10,6 @@ import type { StageDescription } from './methodsStage.ts';
  * broker, a module that answers, and callers. argv: directory.
  */
 
-/** Where it is. */
 export interface EdgeStageDescription extends StageDescription {
   readonly deviceConnectionString: string;
   readonly brokerUrl: string;
@@ -27,22 +25,15 @@ const broker = await startBroker({
   },
 });
 
-const holding = createHolding();
+const answer = answerCalls(() => objectId);
 const module = await mqtt.connectAsync(broker.url, { username: 'press', password: 'bench' });
 module.on('message', (topic) =>
-  holding.answer(() => void module.publish(`press/out/0/${topic.split('/').at(-1)}`, '{"rpm":1450}')),
+  answer(() => void module.publish(`press/out/0/${topic.split('/').at(-1)}`, '{"rpm":1450}')),
 );
 await module.subscribeAsync('press/in/#');
 
 const backendsPort = await startFastBackends(() => 'edge-1/press');
 
-answerParent({
-  /** Resolves with the milliseconds that it took. */
-  run: (calls: Calls): Promise<number> => invokeAll(calls, () => objectId),
-  /** Resolves when the module has all of the calls, which it does not answer. */
-  hold: ({ port, calls }: Pick<Calls, 'port' | 'calls'>) => holding.hold(calls, () => invoke(port, objectId)),
-  release: holding.release,
-});
 const description: EdgeStageDescription = {
   caFile: hub.caFile,
   serviceConnectionString: hub.serviceConnectionString,

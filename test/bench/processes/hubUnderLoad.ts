@@ -35,5 +35,4 @@ const description = {
 };
 process.send?.(description);
 
-/** Where it is, with its connection strings. */
 export type HubUnderLoadDescription = typeof description;

@@ -1,7 +1,8 @@
 import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../support/listening.ts';
+import { answerParent } from './answerParent.ts';
 
-export type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
+type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;
 
 const agent = new Agent({ keepAlive: true });
 const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';
@@ -15,7 +16,7 @@ const headers = {
  * Invokes the method `configure` of an object.
  * @throws Error when the answer is not that of the device or module
  */
-export const invoke = (port: number, objectId: string): Promise<void> =>
+const invoke = (port: number, objectId: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const path = `/objects/${objectId}/models/svc.device/methods/configure`;
     const outgoing = request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
@@ -31,45 +32,36 @@ export const invoke = (port: number, objectId: string): Promise<void> =>
     outgoing.on('error', reject).end(body);
   });
 
-/**
- * Invokes so many times, the n-th time on the object that `objectId` names.
- * @returns the milliseconds that it took
- */
-export async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: number) => string): Promise<number> {
+async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: number) => string): Promise<number> {
   const began = performance.now();
   let next = 0;
   const caller = async () => {
-    while (next < calls) {
-      next += 1;
-      await invoke(port, objectId(next));
-    }
+    while (next < calls) await invoke(port, objectId(++next));
   };
   await Promise.all(Array.from({ length: inFlight }, caller));
   return performance.now() - began;
 }
 
-/** Lets what answers calls hold its answers back. */
-export function createHolding() {
+/**
+ * Lets the parent make calls, the n-th one on the object that `objectId` names, and have their answers held back.
+ * @returns what has each answer given, at once or when it is released
+ */
+export function answerCalls(objectId: (nth: number) => string): (give: () => void) => void {
   let isHolding = false;
   const held: (() => void)[] = [];
   let wanted = 0;
   let allHeld = () => {};
   let calling: Promise<unknown> = Promise.resolve();
-  return {
-    /** Gives the answer, at once or when it is released. */
-    answer(give: () => void) {
-      if (!isHolding) return give();
-      held.push(give);
-      if (held.length === wanted) allHeld();
-    },
-    /** Makes so many calls; resolves when all of them are held. */
-    async hold(calls: number, call: (nth: number) => Promise<void>): Promise<void> {
+  answerParent({
+    run: (calls: Calls): Promise<number> => invokeAll(calls, objectId),
+    /** Resolves when all of the calls have come, which are not answered. */
+    async hold({ port, calls }: Pick<Calls, 'port' | 'calls'>): Promise<void> {
       isHolding = true;
       wanted = calls;
       const all = new Promise<void>((resolve) => {
         allHeld = resolve;
       });
-      calling = Promise.all(Array.from({ length: calls }, (_, index) => call(index)));
+      calling = Promise.all(Array.from({ length: calls }, (_, nth) => invoke(port, objectId(nth))));
       await Promise.race([all, calling]);
     },
     async release(): Promise<void> {
@@ -77,6 +69,11 @@ export function createHolding() {
       for (const give of held.splice(0)) give();
       await calling;
     },
+  });
+  return (give) => {
+    if (!isHolding) return give();
+    held.push(give);
+    if (held.length === wanted) allHeld();
   };
 }
 
@@ -100,6 +97,5 @@ export async function startFastBackends(pathOf: (objectId: string) => string): P
       .end(text);
   });
   backends.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => backends.listen(0, '127.0.0.1', resolve));
-  return (backends.address() as AddressInfo).port;
+  return (await listening(backends)).port;
 }

@@ -22,7 +22,6 @@ export const correlationId = ({ kind, device, nth }: Numbered): string => `${kin
 
 export const typeId = 'pump';
 
-/** 30 members, 1 KiB. */
 const readings = Array.from({ length: 26 }, (_, index) => [`reading${index}`, index * 1.5] as const);
 
 function bodyOf({ kind, device, nth, isSmall }: Numbered): string {

@@ -1,14 +1,12 @@
 import { startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
-import { answerParent } from './answerParent.ts';
-import { type Calls, createHolding, invoke, invokeAll, startFastBackends } from './invoking.ts';
+import { answerCalls, startFastBackends } from './invoking.ts';
 
 /**
  * What is around a program that invokes methods, in a process of its own: the sandbox hub with devices that answer,
  * backends that answer as fast as they can, and callers. argv: directory, devices.
  */
 
-/** Where it is. */
 export type StageDescription = Readonly<{ caFile: string; serviceConnectionString: string; backendsPort: number }>;
 
 const [directory = '', devices = '0'] = process.argv.slice(2);
@@ -20,24 +18,16 @@ const hub = await startHub({
   journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });
-const holding = createHolding();
+const answer = answerCalls(objectId);
 for (let index = 0; index < Number(devices); index += 1) {
   const id = deviceId(index);
   hub.methods.listen(id, ({ requestId }) => {
-    const answer = () => hub.methods.answer(id, requestId, 200, '{"status":0,"output":{"rpm":1450}}');
-    setImmediate(holding.answer, answer);
+    setImmediate(answer, () => hub.methods.answer(id, requestId, 200, '{"status":0,"output":{"rpm":1450}}'));
   });
 }
 
 const backendsPort = await startFastBackends((id) => deviceId(Number(id.slice(-12))));
 
-answerParent({
-  /** Resolves with the milliseconds that it took. */
-  run: (calls: Calls): Promise<number> => invokeAll(calls, objectId),
-  /** Resolves when the devices have all of the calls, which they do not answer. */
-  hold: ({ port, calls }: Pick<Calls, 'port' | 'calls'>) => holding.hold(calls, (nth) => invoke(port, objectId(nth))),
-  release: holding.release,
-});
 const description: StageDescription = {
   caFile: hub.caFile,
   serviceConnectionString: hub.serviceConnectionString,

@@ -48,22 +48,6 @@ function imageCommand(build: string, dockerfile: 'Dockerfile' | 'edge/Dockerfile
   return args.map((part) => (part.startsWith('-') ? part : join(build, part)));
 }
 
-/** A program under test, in a process of its own. */
-export interface RunningProgram {
-  readonly pid: number;
-  /** Where the service answers for its health and metrics. */
-  readonly url: string;
-  /** What it wrote. */
-  readonly logFile: string;
-  /** From its start until it was ready, in ms, and its CPU by then in µs. */
-  readonly start: { readonly readyMs: number; readonly cpu: number };
-  /** @throws Error with the end of its log when it has ended */
-  requireAlive(): void;
-  /** Tells a program whose metrics can be switched whether it records them; settles when it does so. */
-  recordMetrics(isOn: boolean): Promise<void>;
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-}
-
 /** The built service, the same with a switch for its metrics, and the programs that it is compared with. */
 type Program = 'service' | 'switchedMetrics' | 'floor' | 'usual' | 'idle' | 'echo';
 
@@ -78,13 +62,16 @@ export interface ProgramOptions {
 
 const programFile = (name: Program) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
 
-/** @throws Error when it ends before it is ready */
+/**
+ * A program under test, in a process of its own.
+ * @throws Error when it ends before it is ready
+ */
 export async function startProgram(
   { program, environment = {}, nodeOptions = [], build = projectDirectory }: ProgramOptions,
   place: Environment,
   caFile: string,
   directory: string,
-): Promise<RunningProgram> {
+) {
   const hasParent = program !== 'service';
   const isService = !hasParent || program === 'switchedMetrics';
   const port = isService ? await freePort() : 0;
@@ -112,6 +99,7 @@ export async function startProgram(
     isReady = true;
   });
 
+  /** @throws Error with the end of its log when it has ended */
   const requireAlive = () => {
     if (hasEnded()) throw new Error(`${program} has ended:\n${readFileSync(logFile, 'utf8').slice(-3_000)}`);
   };
@@ -120,20 +108,24 @@ export async function startProgram(
     await sleep(5);
   }
   return {
-    ...{ pid, url: `http://127.0.0.1:${port}`, logFile },
+    /** Where the service answers for its health and metrics, and what it wrote. */
+    ...{ pid, url: `http://127.0.0.1:${port}`, logFile, requireAlive },
+    /** From its start until it was ready, in ms, and its CPU by then in µs. */
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
-    requireAlive,
-    async recordMetrics(isOn) {
+    /** Tells a program whose metrics can be switched whether it records them; settles when it does so. */
+    async recordMetrics(isOn: boolean) {
       const done = once(child, 'message');
       child.send({ isOn });
       await done;
     },
-    async end(signal) {
+    async end(signal: 'SIGTERM' | 'SIGKILL') {
       child.kill(signal);
       if (!hasEnded()) await exited;
     },
   };
 }
+
+export type RunningProgram = Awaited<ReturnType<typeof startProgram>>;
 
 /** Production settings: nothing but what has no default. */
 const serviceEnvironment = (place: Environment, port: number): Record<string, string> => ({
@@ -147,14 +139,7 @@ const serviceEnvironment = (place: Environment, port: number): Record<string, st
 });
 
 export interface MethodsProgram extends ServiceProcess {
-  /** Where it takes calls. */
   readonly port: number;
-}
-
-interface MethodsProgramOptions {
-  /** The folder of a checkout that is built; default: this one. */
-  readonly build?: string | undefined;
-  readonly inFlightPerDevice?: number;
 }
 
 /** Starts the front door of a build, or the bare handler that it is compared with. */
@@ -162,7 +147,8 @@ export async function startMethodsProgram(
   program: 'front door' | 'bare',
   { serviceConnectionString, caFile, backendsPort }: StageDescription,
   directory: string,
-  { build = projectDirectory, inFlightPerDevice }: MethodsProgramOptions = {},
+  build = projectDirectory,
+  inFlightPerDevice?: number,
 ): Promise<MethodsProgram> {
   const [port, healthPort] = [await freePort(), await freePort()];
   const isBare = program === 'bare';

@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import rhea, { type Connection, type EventContext, type Sender } from 'rhea';
+import { signSas } from 'iot-hub-emulator/testing';
+import rhea, { type EventContext, type Sender } from 'rhea';
+import { authorized } from '../processes/authorized.ts';
 import { environment, keyIn, policyIn } from './environment.ts';
 
 /** The hub over bare rhea: what the least programs receive and send with. */
@@ -8,43 +9,21 @@ import { environment, keyIn, policyIn } from './environment.ts';
 const { hubName, amqpPort, amqpsPort, partitions, eventsConnectionString, serviceConnectionString } = environment;
 const credit = 300;
 
-function signature(audience: string, connectionString: string, encoding: 'utf8' | 'base64'): string {
-  const resource = encodeURIComponent(audience);
+function tokenFor(audience: string, connectionString: string, encoding: 'utf8' | 'base64'): string {
   const expiry = Math.floor(Date.now() / 1000) + 3600;
-  const key = Buffer.from(keyIn(connectionString), encoding);
-  const signed = encodeURIComponent(createHmac('sha256', key).update(`${resource}\n${expiry}`).digest('base64'));
-  return `SharedAccessSignature sr=${resource}&sig=${signed}&se=${expiry}&skn=${policyIn(connectionString)}`;
+  return signSas(audience, keyIn(connectionString), encoding, expiry, policyIn(connectionString));
 }
 
-async function authorized(connection: Connection, audience: string, token: string): Promise<Connection> {
-  const replies = connection.open_receiver({ source: '$cbs', target: 'answers' });
-  const requests = connection.open_sender('$cbs');
-  await once(requests, 'sendable');
-  requests.send({
-    message_id: 'token',
-    reply_to: 'answers',
-    application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
-    body: token,
-  });
-  await once(replies, 'message');
-  return connection;
-}
-
-async function connect(port: number, transport: 'tcp' | 'tls'): Promise<Connection> {
-  const connection = rhea.create_container().connect({ host: 'localhost', port, transport, reconnect: false } as never);
-  await once(connection, 'connection_open');
-  return connection;
-}
-
+const audience = `sb://127.0.0.1/${hubName}`;
 const events = await authorized(
-  await connect(amqpPort, 'tcp'),
-  `sb://127.0.0.1/${hubName}`,
-  signature(`sb://127.0.0.1/${hubName}`, eventsConnectionString, 'utf8'),
+  { host: 'localhost', port: amqpPort, transport: 'tcp' },
+  audience,
+  tokenFor(audience, eventsConnectionString, 'utf8'),
 );
 const service = await authorized(
-  await connect(amqpsPort, 'tls'),
+  { host: 'localhost', port: amqpsPort, transport: 'tls' },
   'localhost',
-  signature('localhost', serviceConnectionString, 'base64'),
+  tokenFor('localhost', serviceConnectionString, 'base64'),
 );
 const sender: Sender = service.open_sender('/messages/devicebound');
 await once(sender, 'sendable');

@@ -59,7 +59,6 @@ function undici(port: number): () => Promise<void> {
 let call: (() => Promise<void>) | undefined;
 
 answerParent({
-  /** CPU in µs. */
   async post({ port, calls, inFlight }: Calls): Promise<number> {
     call ??= (process.argv[2] === 'ours' ? ours : undici)(port);
     const once = call;

@@ -4,6 +4,7 @@ import { createPartition } from '../../../src/engine/partition.ts';
 import { createRedeliveryHorizon } from '../../../src/engine/progressTracker.ts';
 import { createBacklog } from '../../../src/engine/rooms.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
+import { createRandom } from '../../chaos/random.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
@@ -12,22 +13,11 @@ type Work = Readonly<{ messages: number; devices: number; inFlight: number; engi
 
 const seed = 20_260_101;
 
-/** mulberry32: the same numbers in every run. */
-function numbers(): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 type Job = Readonly<{ device: number; ms: number }>;
 
 function jobs({ messages, devices }: Work): Job[] {
-  const next = numbers();
-  return Array.from({ length: messages }, () => ({ device: Math.floor(next() * devices), ms: Math.floor(next() * 6) }));
+  const { between } = createRandom(seed);
+  return Array.from({ length: messages }, () => ({ device: between(0, devices - 1), ms: between(0, 5) }));
 }
 
 /** The least: a chain of promises for each key, and a number of places. */

@@ -79,7 +79,6 @@ function traced(share: number, port: number, context: Context): Contestant {
 
 const startCollector = () => startChild<CollectorDescription>('./collector.ts', []);
 
-/** All messages traced, with a collector of its own. */
 const ofTraced =
   (context: Context): Opener =>
   async (build) => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { type Absolute, figure, type Row, ratios, row } from '../figures.ts';
-import { type Child, startChild } from '../processes/child.ts';
+import { type Absolute, figure, type Row, ratios, row, used } from '../figures.ts';
+import { startChild } from '../processes/child.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';
 import type { StageDescription } from '../processes/methodsStage.ts';
 import { cpuOf, type MethodsProgram, residentOf, startEdgeProxy, startMethodsProgram } from '../processes/program.ts';
@@ -24,18 +24,14 @@ const heldCallsOf = (quick: boolean) => (quick ? 200 : 1_000);
 /** A hub with devices and callers, and what else the programs need. */
 async function openStage() {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const stage: Child<StageDescription> = await startChild('./methodsStage.ts', [
-    join(directory, 'hub'),
-    String(devices),
-  ]);
+  const stage = await startChild<StageDescription>('./methodsStage.ts', [join(directory, 'hub'), String(devices)]);
   const programs: MethodsProgram[] = [];
   return {
     async start(...[program, build]: [program: 'front door' | 'bare', build?: string]) {
-      const started = await startMethodsProgram(program, stage.described, directory, { build });
+      const started = await startMethodsProgram(program, stage.described, directory, build);
       programs.push(started);
       return started;
     },
-    /** CPU of so many calls, in µs. */
     async cpuOfCalls({ pid, port }: MethodsProgram, calls: number): Promise<number> {
       const before = cpuOf(pid);
       await stage.call('run', { port, calls, inFlight });
@@ -55,6 +51,27 @@ async function openStage() {
     },
   };
 }
+
+/** CPU of each call of two programs that take turns in each round, in µs, round by round; the first round is the warm-up. */
+async function cpuByTurns<Program extends string>(
+  calls: Readonly<Record<Program, number>>,
+  { rounds, progress }: Context,
+  spend: (program: Program, calls: number) => Promise<number>,
+): Promise<Record<Program, number[]>> {
+  const names = Object.keys(calls) as Program[];
+  const cpu = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Program, number[]>;
+  for (let round = 0; round <= rounds; round += 1) {
+    progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+    const spent = new Map(names.map((name) => [name, 0]));
+    for (let turn = 0; turn < turns; turn += 1)
+      for (const name of names.reverse()) spent.set(name, (spent.get(name) ?? 0) + (await spend(name, calls[name])));
+    if (round > 0) for (const name of names) cpu[name].push((spent.get(name) ?? 0) / (turns * calls[name]));
+  }
+  return cpu;
+}
+
+const ofCalls = (cpu: Readonly<Record<string, readonly number[]>>) =>
+  Object.entries(cpu).map(([program, rounds]) => used(program, { 'CPU of a call': [rounds, 'µs'] }));
 
 const ofDoor =
   (quick: boolean): Opener =>
@@ -79,45 +96,33 @@ const ofDoor =
 export const methods: Workload = {
   name: 'methods',
   about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
-  async run({ quick, rounds, progress }) {
+  async run(context) {
+    const { quick, progress } = context;
     const heldCalls = heldCallsOf(quick);
+    const calls = { 'front door': callsOf('front door', quick), bare: callsOf('bare', quick) };
     const stage = await openStage();
-    const programs = new Map<'front door' | 'bare', MethodsProgram>();
-    const cpu: Record<'front door' | 'bare', number[]> = { 'front door': [], bare: [] };
     const memory: string[] = [];
     const held: number[] = [];
     try {
-      for (const name of ['front door', 'bare'] as const) programs.set(name, await stage.start(name));
-      for (let round = 0; round <= rounds; round += 1) {
-        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
-        const spent = { 'front door': 0, bare: 0 };
-        for (let turn = 0; turn < turns; turn += 1) {
-          for (const [name, program] of turn % 2 === 0 ? programs : [...programs].reverse())
-            spent[name] += await stage.cpuOfCalls(program, callsOf(name, quick));
-        }
-        if (round > 0) for (const [name] of programs) cpu[name].push(spent[name] / (turns * callsOf(name, quick)));
-      }
+      const programs = { 'front door': await stage.start('front door'), bare: await stage.start('bare') };
+      const cpu = await cpuByTurns(calls, context, (name, count) => stage.cpuOfCalls(programs[name], count));
       progress(`${heldCalls} calls in flight`);
-      for (const [name, program] of programs) {
-        const before = residentOf(program.pid);
-        const now = await stage.memoryWith(program, heldCalls);
+      for (const name of ['front door', 'bare'] as const) {
+        const before = residentOf(programs[name].pid);
+        const now = await stage.memoryWith(programs[name], heldCalls);
         if (name === 'front door') held.push(now);
         memory.push(`${name}: ${before.toFixed(0)} MB before, ${now.toFixed(0)} MB with ${heldCalls} calls in flight`);
       }
+      return {
+        rows: [
+          row('CPU, front door / bare handler', ratios(cpu['front door'], cpu.bare), '×', { atMost: 2 }),
+          row(`memory, ${heldCalls} calls in flight`, figure(held), 'MB'),
+        ],
+        ...{ absolute: ofCalls(cpu), notes: memory },
+      };
     } finally {
       await stage.close();
     }
-    return {
-      rows: [
-        row('CPU, front door / bare handler', ratios(cpu['front door'], cpu.bare), '×', { atMost: 2 }),
-        row(`memory, ${heldCalls} calls in flight`, figure(held), 'MB'),
-      ],
-      absolute: (['front door', 'bare'] as const).map((program) => ({
-        program,
-        figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
-      })),
-      notes: memory,
-    };
   },
   versus: ({ quick }) => ({ '': ofDoor(quick) }),
 };
@@ -132,7 +137,7 @@ const held = `memory of the edge proxy, ${edgeInFlight} calls in flight, MB` as 
 /** Front door and edge proxy of a build, and what is around them. */
 async function openChain(build: string, calls: number) {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const stage: Child<EdgeStageDescription> = await startChild('./edgeStage.ts', [join(directory, 'hub')]);
+  const stage = await startChild<EdgeStageDescription>('./edgeStage.ts', [join(directory, 'hub')]);
   const running: ServiceProcess[] = [];
   const close = async () => {
     await Promise.all(running.map((program) => program.kill()));
@@ -142,10 +147,7 @@ async function openChain(build: string, calls: number) {
   try {
     const proxy = await startEdgeProxy(stage.described, directory, edgeInFlight, build);
     running.push(proxy);
-    const door = await startMethodsProgram('front door', stage.described, directory, {
-      build,
-      inFlightPerDevice: edgeInFlight,
-    });
+    const door = await startMethodsProgram('front door', stage.described, directory, build, edgeInFlight);
     running.push(door);
     return {
       /** Memory of the edge proxy before the first call, in MB. */
@@ -228,36 +230,22 @@ const ofClient =
 export const http: Workload = {
   name: 'http',
   about: `POST 1 KiB, ${httpInFlight} in flight, our headers and deadline, beside undici’s Pool.request`,
-  async run({ quick, rounds, progress }) {
-    const backends = await startChild<{ port: number }>('./backends.ts', []);
+  async run(context) {
+    const { described, stop } = await startChild<{ port: number }>('./backends.ts', []);
     const clients = {
       ours: await startChild('../programs/calls.ts', ['ours']),
       undici: await startChild('../programs/calls.ts', ['undici']),
     };
-    const cpu: Record<keyof typeof clients, number[]> = { ours: [], undici: [] };
+    const counts = { ours: httpCallsOf('ours', context), undici: httpCallsOf('undici', context) };
     try {
-      for (let round = 0; round <= rounds; round += 1) {
-        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
-        const names = Object.keys(clients) as (keyof typeof clients)[];
-        const spent = { ours: 0, undici: 0 };
-        for (let turn = 0; turn < turns; turn += 1) {
-          for (const name of names.reverse()) {
-            const load = { port: backends.described.port, calls: httpCallsOf(name, { quick }), inFlight: httpInFlight };
-            spent[name] += await clients[name].call<number>('post', load);
-          }
-        }
-        if (round > 0) for (const name of names) cpu[name].push(spent[name] / (turns * httpCallsOf(name, { quick })));
-      }
+      const cpu = await cpuByTurns(counts, context, (name, calls) =>
+        clients[name].call('post', { port: described.port, calls, inFlight: httpInFlight }),
+      );
+      const rows = [row('CPU, our client / undici', ratios(cpu.ours, cpu.undici), '×', { atMost: 1.6 })];
+      return { rows, absolute: ofCalls(cpu) };
     } finally {
-      await Promise.all([backends, clients.ours, clients.undici].map((child) => child.stop()));
+      await Promise.all([stop(), clients.ours.stop(), clients.undici.stop()]);
     }
-    return {
-      rows: [row('CPU, our client / undici', ratios(cpu.ours, cpu.undici), '×', { atMost: 1.6 })],
-      absolute: (['ours', 'undici'] as const).map((program) => ({
-        program,
-        figures: [{ what: 'CPU of a call', figure: figure(cpu[program]), unit: 'µs' }],
-      })),
-    };
   },
   versus: (context) => ({ '': ofClient(context) }),
 };
@@ -304,13 +292,7 @@ export const keys: Workload = {
         rows.push(
           row(`wall, engine / promise pool, ${inFlight} in flight`, ratios(engine, pool), '×', { atMost: 1.1 }),
         );
-        absolute.push({
-          program: `${inFlight} in flight`,
-          figures: [
-            { what: 'engine', figure: figure(engine), unit: 'ms' },
-            { what: 'pool', figure: figure(pool), unit: 'ms' },
-          ],
-        });
+        absolute.push(used(`${inFlight} in flight`, { engine: [engine, 'ms'], pool: [pool, 'ms'] }));
       }
     } finally {
       await program.stop();

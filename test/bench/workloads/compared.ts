@@ -1,5 +1,5 @@
 import { absoluteOf, type Contestant, compare, cpuRatio, inArena, throughputOf } from '../compare.ts';
-import { figure, type Goal, percentile, type Row, ratios, row } from '../figures.ts';
+import { figure, type Goal, percentile, ratios, row, used } from '../figures.ts';
 import type { Arena, Cost } from '../processes/arena.ts';
 import type { Kind } from '../processes/messages.ts';
 import { serviceV8 } from '../processes/serviceV8.ts';
@@ -10,7 +10,6 @@ const devices = 1_000;
 /** Messages a second, less than the hub of the bench can send: at its limit, chance decides how full each batch is. */
 const rate = 8_000;
 
-/** A batch for each partition. */
 const burst = 400;
 
 const skipping = (program: 'service' | 'idle', { quick }: Context): Contestant => ({
@@ -160,12 +159,7 @@ async function measure(partitions: number, context: Context, goal?: Goal): Promi
   const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
   return {
     rows: [
-      {
-        measure: `throughput, service / usual, ${partitions} partitions`,
-        figure: ratios(speed, throughputOf(costs.usual)),
-        unit: '×',
-        ...(goal && { goal }),
-      },
+      row(`throughput, service / usual, ${partitions} partitions`, ratios(speed, throughputOf(costs.usual)), '×', goal),
       row(`throughput / what is possible, ${partitions} partitions`, ratios(speed, possible), '×', { atLeast: 0.8 }),
     ],
     absolute: absoluteOf(costs).map(({ program, ...used }) => ({ program: `${program}, ${partitions}`, ...used })),
@@ -192,19 +186,12 @@ export const growth: Workload = {
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
     const contestants = fleets.map((devices) => [nameOf(devices), ofDevices(devices, context)] as const);
     const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
-    return {
-      rows: fleets
-        .slice(1)
-        .map((devices) =>
-          row(
-            `CPU, ${nameOf(devices)} / ${nameOf(usualFleet)}`,
-            cpuRatio(costs, nameOf(devices), nameOf(usualFleet)),
-            '×',
-            { atLeast: 0.85, atMost: 1.15 },
-          ),
-        ),
-      absolute: absoluteOf(costs),
-    };
+    const usual = nameOf(usualFleet);
+    const rows = fleets.slice(1).map((devices) => {
+      const ratio = cpuRatio(costs, nameOf(devices), usual);
+      return row(`CPU, ${nameOf(devices)} / ${usual}`, ratio, '×', { atLeast: 0.85, atMost: 1.15 });
+    });
+    return { rows, absolute: absoluteOf(costs) };
   },
   versus: (context) =>
     Object.fromEntries(fleets.map((devices) => [nameOf(devices), inArena(ofDevices(devices, context))])),
@@ -227,20 +214,15 @@ export const latency: Workload = {
       { service: steady('service', context), rhea: steady('echo', context) },
       { ...context, rounds: Math.min(context.rounds, 5) },
     );
-    const at = (costs: readonly Cost[], share: number) =>
-      figure(costs.map(({ latencies }) => percentile(latencies, share)));
+    const at = (costs: readonly Cost[], share: number) => costs.map(({ latencies }) => percentile(latencies, share));
     return {
       rows: [
-        row('p50', at(costs.service, 0.5), 'ms', { atMost: 6 }),
-        row('p99', at(costs.service, 0.99), 'ms', { atMost: 20 }),
+        row('p50', figure(at(costs.service, 0.5)), 'ms', { atMost: 6 }),
+        row('p99', figure(at(costs.service, 0.99)), 'ms', { atMost: 20 }),
       ],
-      absolute: (['service', 'rhea'] as const).map((program) => ({
-        program,
-        figures: [
-          { what: 'p50', figure: at(costs[program], 0.5), unit: 'ms' },
-          { what: 'p99', figure: at(costs[program], 0.99), unit: 'ms' },
-        ],
-      })),
+      absolute: (['service', 'rhea'] as const).map((program) =>
+        used(program, { p50: [at(costs[program], 0.5), 'ms'], p99: [at(costs[program], 0.99), 'ms'] }),
+      ),
     };
   },
   versus: (context) => ({ '': inArena(steady('service', context)) }),
@@ -264,13 +246,10 @@ export const partitions: Workload = {
     const skip = await measureKind('telemetry', context);
     return { rows: [...update.rows, ...skip.rows], absolute: [...update.absolute, ...skip.absolute] };
   },
-  versus: (context) =>
-    Object.fromEntries(
-      [...contestantsOf('update', context), ...contestantsOf('telemetry', context)].map(([name, one]) => [
-        name,
-        inArena(one),
-      ]),
-    ),
+  versus(context) {
+    const contestants = [...contestantsOf('update', context), ...contestantsOf('telemetry', context)];
+    return Object.fromEntries(contestants.map(([name, one]) => [name, inArena(one)]));
+  },
 };
 
 function contestantsOf(kind: keyof typeof kinds, { quick }: Context): readonly (readonly [string, Contestant])[] {
@@ -286,23 +265,17 @@ function contestantsOf(kind: keyof typeof kinds, { quick }: Context): readonly (
 async function measureKind(kind: keyof typeof kinds, context: Context): Promise<Result> {
   const rounds = Math.ceil(context.rounds / 2);
   const costs = await compare(Object.fromEntries(contestantsOf(kind, context)), { ...context, rounds });
-  const rows = sizes.map((size): Row => {
+  const rows = sizes.map((size) => {
     const measure = partitionsOf(kind, size);
-    const isGoal = kind === 'telemetry' && size === 1;
-    return {
-      ...{ measure, figure: figure(throughputOf(costs[measure] ?? [])), unit: '/s' },
-      ...(isGoal && { goal: { atLeast: 15_000 } }),
-    };
+    const goal = kind === 'telemetry' && size === 1 ? { atLeast: 15_000 } : undefined;
+    return row(measure, figure(throughputOf(costs[measure] ?? [])), '/s', goal);
   });
+  const goal = kind === 'update' ? { atLeast: 0.85, atMost: 1.15 } : undefined;
   const growth = sizes
     .filter((size) => size !== base)
-    .map(
-      (size): Row => ({
-        measure: `CPU, ${partitionsOf(kind, size)} / ${base}`,
-        figure: cpuRatio(costs, partitionsOf(kind, size), partitionsOf(kind, base)),
-        unit: '×',
-        ...(kind === 'update' && { goal: { atLeast: 0.85, atMost: 1.15 } }),
-      }),
-    );
+    .map((size) => {
+      const growth = cpuRatio(costs, partitionsOf(kind, size), partitionsOf(kind, base));
+      return row(`CPU, ${partitionsOf(kind, size)} / ${base}`, growth, '×', goal);
+    });
   return { rows: [...rows, ...growth], absolute: absoluteOf(costs) };
 }

@@ -6,7 +6,6 @@ import { idle, start } from './start.ts';
 import { backlog, catchingUp, cold, smallEvents } from './waitingEvents.ts';
 import type { Workload } from './workload.ts';
 
-/** In the order in which they run. */
 export const workloads: readonly Workload[] = [
   ...[skip, update, metrics, tracing, create, waiting, keys, isolation, latency, backlog, smallEvents, catchingUp],
   ...[http, methods, edge, start, cold, idle, growth, partitions],

@@ -1,5 +1,5 @@
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { figure, percentile, ratios, row } from '../figures.ts';
+import { percentile, ratios, row, used } from '../figures.ts';
 import { openArena } from '../processes/arena.ts';
 import type { Load } from '../processes/hub.ts';
 import { deviceId } from '../processes/messages.ts';
@@ -18,6 +18,8 @@ const situations = [
   'beside 500 a second of one, and one that hangs',
 ] as const;
 const [alone, busy, troubled] = situations;
+
+const others99 = 'p99 of the others';
 
 type Situation = (typeof situations)[number];
 
@@ -58,21 +60,13 @@ export const isolation: Workload = {
     }
     return {
       rows: [
-        row(
-          'p99 of the others, beside a flood / beside as much of 500 devices',
-          ratios(p99[troubled], p99[busy]),
-          '×',
-          { atMost: 1.2 },
-        ),
-        row('p99 of the others, beside a flood / alone', ratios(p99[troubled], p99[alone]), '×'),
+        row(`${others99}, beside a flood / beside as much of 500 devices`, ratios(p99[troubled], p99[busy]), '×', {
+          atMost: 1.2,
+        }),
+        row(`${others99}, beside a flood / alone`, ratios(p99[troubled], p99[alone]), '×'),
       ],
-      absolute: situations.map((program) => ({
-        program,
-        figures: [{ what: 'p99', figure: figure(p99[program]), unit: 'ms' }],
-      })),
+      absolute: situations.map((program) => used(program, { p99: [p99[program], 'ms'] })),
     };
   },
-  versus: ({ quick, progress }) => ({
-    'p99 of the others, ms': anew((build) => measure(build, quick, progress)),
-  }),
+  versus: ({ quick, progress }) => ({ [`${others99}, ms`]: anew((build) => measure(build, quick, progress)) }),
 };

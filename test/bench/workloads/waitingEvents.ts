@@ -7,7 +7,8 @@ import { idOf, print } from '../../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../../src/stores/labelledBlobs.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
-import { figure, type Row, ratios, row } from '../figures.ts';
+import { requireRight } from '../compare.ts';
+import { figure, type Row, ratios, row, used } from '../figures.ts';
 import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
 import type { Served } from '../processes/hub.ts';
 import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
@@ -30,15 +31,7 @@ export const backlog: Workload = {
         // The first third is start and warm-up. A quick run is over before there is a slope.
         ...(quick ? [] : [slopeOf(memory.slice(memory.length / 3))]),
       ],
-      absolute: [
-        {
-          program: 'service',
-          figures: [
-            { what: 'CPU', figure: figure([cpu]), unit: 'µs' },
-            { what: 'events', figure: figure([perSecond]), unit: '/s' },
-          ],
-        },
-      ],
+      absolute: [used('service', { CPU: [[cpu], 'µs'], events: [[perSecond], '/s'] })],
       notes: quick ? ['no slope: so few events are read within seconds'] : [],
     };
   },
@@ -50,7 +43,6 @@ export const backlog: Workload = {
   }),
 };
 
-/** What it costs to read so many events that wait. */
 async function read(build: string, messages: number, progress: (what: string) => void) {
   const stage = await openStage(devices, partitions);
   try {
@@ -65,13 +57,15 @@ async function read(build: string, messages: number, progress: (what: string) =>
     });
     const perSecond = (messages / (performance.now() - began)) * 1000;
     const [most, cpu] = [residentOf(program.pid, 'VmHWM'), cpuOf(program.pid) / messages];
-    const { faults } = await stage.hub.call<Served>('served');
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    await requireServed(stage);
     return { most, cpu, perSecond, memory };
   } finally {
     await stage.close();
   }
 }
+
+const requireServed = async ({ hub }: Stage, program = 'service') =>
+  requireRight(program, await hub.call<Served>('served'));
 
 /** Least squares, in megabytes a minute. */
 function slopeOf(points: readonly { readonly at: number; readonly megabytes: number }[]): Row {
@@ -101,15 +95,7 @@ export const smallEvents: Workload = {
         row(`resident memory, ${held} waiting`, figure([resident]), 'MB'),
         row('account of memory / heap and buffers', figure([account / real]), '×', { atLeast: 0.85, atMost: 1.15 }),
       ],
-      absolute: [
-        {
-          program: 'service',
-          figures: [
-            { what: 'heap and buffers of what waits', figure: figure([real]), unit: 'MB' },
-            { what: 'account', figure: figure([account]), unit: 'MB' },
-          ],
-        },
-      ],
+      absolute: [used('service', { 'heap and buffers of what waits': [[real], 'MB'], account: [[account], 'MB'] })],
     };
   },
   versus: ({ quick, progress }) => ({
@@ -143,8 +129,7 @@ async function waitingIn(build: string, messages: number, progress: (what: strin
     await backends.call('outAfter', Number.MAX_SAFE_INTEGER);
     await untilAnswered(hub, program);
     await untilQuiet(program.pid);
-    const { faults } = await hub.call<Served>('served');
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    await requireServed(stage);
     return { resident, account, real: waiting - (await heapAndBuffers(program)) };
   } finally {
     await stage.close();
@@ -189,7 +174,6 @@ interface Case {
   readonly store: 'file' | 'blob';
   /** Killed before the messages come: an instance that has handled others. */
   readonly owner?: 'killed';
-  /** Dead letters of other devices in the store. */
   readonly letters?: number;
   readonly program?: 'service' | 'floor' | 'usual';
 }
@@ -212,7 +196,6 @@ interface Caught {
   /** From the start of the process until the first reply. */
   readonly firstReplySeconds: number;
   readonly resident: number;
-  /** Requests to the store of all sorts. */
   readonly storeRequests: number;
 }
 
@@ -233,12 +216,8 @@ export const catchingUp: Workload = {
         caught[name].push(await catchUp(cases[name], isUsual ? messages / 5 : messages, shorter));
       }
     }
-    const of = (name: Name, read: (one: Caught) => number) => caught[name].map(read);
-    const cpu = (above: Name, below: Name) =>
-      ratios(
-        of(above, (one) => one.cpu),
-        of(below, (one) => one.cpu),
-      );
+    const of = (name: Name, what: keyof Caught) => caught[name].map((one) => one[what]);
+    const cpu = (above: Name, below: Name) => ratios(of(above, 'cpu'), of(below, 'cpu'));
     const services = names.filter((name) => name !== 'usual');
     return {
       rows: [
@@ -252,18 +231,17 @@ export const catchingUp: Workload = {
         row('CPU, blob / file, cold start', cpu('cold start, blob', 'cold start, file'), '×', { atMost: 1.1 }),
         row('CPU, take-over / cold start, file', cpu('take-over, file', 'cold start, file'), '×'),
         row('CPU, take-over / cold start, blob', cpu('take-over, blob', 'cold start, blob'), '×'),
-        ...services.map((name) => row(`messages, ${name}`, figure(of(name, ({ perSecond }) => perSecond)), '/s')),
+        ...services.map((name) => row(`messages, ${name}`, figure(of(name, 'perSecond')), '/s')),
       ],
-      absolute: names.map((program) => ({
-        program,
-        figures: [
-          { what: 'CPU', figure: figure(of(program, (one) => one.cpu)), unit: 'µs' },
-          { what: 'messages', figure: figure(of(program, ({ perSecond }) => perSecond)), unit: '/s' },
-          { what: 'first reply after', figure: figure(of(program, (one) => one.firstReplySeconds)), unit: 's' },
-          { what: 'memory', figure: figure(of(program, ({ resident }) => resident)), unit: 'MB' },
-          { what: 'requests to the store', figure: figure(of(program, (one) => one.storeRequests)), unit: '' },
-        ],
-      })),
+      absolute: names.map((program) =>
+        used(program, {
+          CPU: [of(program, 'cpu'), 'µs'],
+          messages: [of(program, 'perSecond'), '/s'],
+          'first reply after': [of(program, 'firstReplySeconds'), 's'],
+          memory: [of(program, 'resident'), 'MB'],
+          'requests to the store': [of(program, 'storeRequests'), ''],
+        }),
+      ),
     };
   },
   versus: ({ quick }) => {
@@ -293,10 +271,7 @@ export const cold: Workload = {
         row('CPU, service / floor', ratios(cpu.service, cpu.floor), '×'),
         row('CPU, usual / service', ratios(cpu.usual, cpu.service), '×'),
       ],
-      absolute: programs.map((program) => ({
-        program,
-        figures: [{ what: 'CPU', figure: figure(cpu[program]), unit: 'µs' }],
-      })),
+      absolute: programs.map((program) => used(program, { CPU: [cpu[program], 'µs'] })),
     };
   },
   versus: ({ quick }) => ({ '': ofCase({ store: 'file' }, quick ? coldMessages / 10 : coldMessages, {}) }),
@@ -342,8 +317,7 @@ async function catchUp(
       first ??= { at: performance.now(), done };
     });
     const [ended, cpu, resident] = [performance.now(), cpuOf(running.pid), residentOf(running.pid)];
-    const { faults } = await stage.hub.call<Served>('served');
-    if (faults.length > 0) throw new Error(`${program} did the work wrong:\n  ${faults.join('\n  ')}`);
+    await requireServed(stage, program);
     const { at, done } = first ?? { at: began, done: 0 };
     return {
       cpu: cpu / messages,

@@ -17,7 +17,6 @@ export interface Result {
 /** What was measured of one build. The names have the units: `CPU, µs`. */
 export type Measures = Readonly<Record<string, number>>;
 
-/** A build at work. */
 export interface Subject {
   /** Each measurement starts the build: there is nothing to warm up, and one is enough for a round. */
   readonly isNewEachTime?: true;
@@ -28,7 +27,6 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** Of a build that runs, in each round. */
 export const measurements = 2;
 
 /**

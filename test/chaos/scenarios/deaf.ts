@@ -1,29 +1,22 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
-import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { percentile } from '../../bench/figures.ts';
-import { appendEvent } from '../../support/events.ts';
 import { createLogReader } from '../logLines.ts';
-import { createRandom } from '../random.ts';
 import { closingAll, environmentOf, mostBeside, named, type Scenario } from './scenario.ts';
+import { createUpdates, startModel, type Updates } from './updates.ts';
 
 const deafIds = named('deaf', 3_000);
 const goodIds = named('good', 20);
 /** What the hub keeps for a device (fact c2d.pending). */
 const fullQueue = 50;
-/** Of each measurement. */
 const measuredMs = 15_000;
 /** Between two messages of a device that does not fetch. */
 const deafEveryMs = 60_000;
-/** In which all of them begin. */
 const beginMs = 10_000;
-/** On a machine that is busy with other things. */
 const patienceMs = 180_000;
 const drainSeconds = 25;
 
@@ -32,8 +25,8 @@ export const deaf: Scenario = {
   about: `${deafIds.length} devices with full queues, beside ${goodIds.length} that fetch their replies, also right after a restart`,
   async run({ directory, serviceDirectory, seed, say }) {
     return closingAll(async (closers) => {
-      const backends = await startInformationModel();
-      closers.push(backends.close);
+      const backend = await startModel(0, 0, seed);
+      closers.push(backend.stop);
       const hub = await startHub({
         directory: join(directory, 'hub'),
         devices: [...deafIds, ...goodIds].map((deviceId) => ({ deviceId })),
@@ -48,7 +41,7 @@ export const deaf: Scenario = {
         service = await startService({
           directory: serviceDirectory,
           environment: {
-            ...environmentOf(hub, backends.url, url, directory),
+            ...environmentOf(hub, backend.url, url, directory),
             DELIVERY_DRAIN_SECONDS: String(drainSeconds),
           },
           ...{ readyzUrl: `${url}/readyz`, logFile, readyWithinMs: patienceMs },
@@ -119,117 +112,6 @@ function fillQueues(hub: Hub): void {
     for (let count = 0; count < fullQueue; count += 1) hub.devicebound.enqueue(device, message, 'service');
   }
 }
-
-/** Takes every update. */
-async function startInformationModel() {
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const version = Number(/"version":(\d+)/.exec(Buffer.concat(chunks).toString())?.[1]) + 1;
-    const objectId = request.url?.slice(9, 45);
-    response.writeHead(request.method === 'PUT' ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ objectId, model: 'svc.device', type: 'pump@1.0.0', version, properties: {} }));
-  });
-  server.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-type Updates = ReturnType<typeof createUpdates>;
-
-function createUpdates(hub: Hub, devices: readonly string[]) {
-  /** What each message is the how manieth of its device. */
-  const sent = new Map<string, number>();
-  const sentAt = new Map<string, number>();
-  const last = new Map<string, number>();
-  /** Answered before: a kill repeats what is in no checkpoint (G3). */
-  const seen = new Set<string>();
-  let latencies: number[] = [];
-  let answered = 0;
-  let inverted = 0;
-
-  function send(device: string, number: number) {
-    const id = `${device}/${number}`;
-    sent.set(id, number);
-    sentAt.set(id, performance.now());
-    appendEvent(hub.partitions[stableHash(device) % hub.partitions.length], {
-      device,
-      properties: {
-        ...{ msgType: 'action', action: 'model.update', version: '2', ack: 'all', correlationId: id },
-        objectId: objectOf(device),
-      },
-      body: Buffer.from(JSON.stringify({ type: 'pump@1.0.0', version: number, properties: { speed: number } })),
-    });
-  }
-
-  const timers = new Map<string, NodeJS.Timeout>();
-  const numbers = new Map<string, number>();
-  const sendNext = (device: string) => {
-    const number = (numbers.get(device) ?? 0) + 1;
-    numbers.set(device, number);
-    send(device, number);
-  };
-
-  return {
-    sent,
-    /** Each sends so often from now on; the seed decides in which order they begin. */
-    send({ everyMs, beginMs, seed }: { readonly everyMs: number; readonly beginMs: number; readonly seed: number }) {
-      const random = createRandom(seed);
-      for (const device of devices) {
-        const again = () => {
-          sendNext(device);
-          timers.set(device, setTimeout(again, everyMs));
-        };
-        timers.set(device, setTimeout(again, random.next() * beginMs));
-      }
-    },
-    /** From sending to the acknowledgement of what was sent since `begin`, in ms, ascending; what is not answered took until now. */
-    latencies() {
-      const waiting = [...sentAt.values()].map((at) => performance.now() - at);
-      return [...latencies, ...waiting].sort((one, other) => one - other);
-    },
-    begin() {
-      latencies = [];
-      sentAt.clear();
-    },
-    /** From now on the devices get what is sent to them. */
-    fetch() {
-      for (const device of devices) {
-        hub.devicebound.listen(device, ({ message: { properties }, complete }) => {
-          complete();
-          const id = properties['correlationId'] ?? '';
-          const number = sent.get(id);
-          if (number === undefined) return; // of somebody else
-          answered += 1;
-          if (seen.has(id)) return;
-          seen.add(id);
-          if (number < (last.get(device) ?? 0)) inverted += 1;
-          last.set(device, number);
-          const at = sentAt.get(id);
-          if (at !== undefined) latencies.push(performance.now() - at);
-          sentAt.delete(id);
-        });
-      }
-    },
-    answered: () => answered,
-    /** First replies that came after a later one. */
-    inverted: () => inverted,
-    stop() {
-      for (const timer of timers.values()) clearTimeout(timer);
-    },
-  };
-}
-
-const objectOf = (device: string): string => {
-  const [kind, number] = device.split('-');
-  return `${Number(number).toString(16).padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 0}`;
-};
 
 interface Asleep {
   readonly replies: number;

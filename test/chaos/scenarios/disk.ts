@@ -25,7 +25,6 @@ const troubledMs = 6_000;
 /** A volume that can be put into trouble, and out of it. */
 interface Volume {
   readonly path: string;
-  /** Answers what ends it. */
   readonly troubles: readonly (Trouble & { begin(): Promise<() => Promise<void>> })[];
   unmount(): Promise<void>;
 }
@@ -34,7 +33,6 @@ interface Trouble {
   readonly name: string;
   /** What the service is told, or has said, of it. */
   readonly said: RegExp;
-  /** What is done to the service meanwhile. */
   readonly meanwhile: 'kill' | 'stop' | 'nothing';
 }
 
@@ -160,9 +158,7 @@ async function mountVolume(path: string): Promise<Volume> {
     const block = Buffer.alloc(2 ** 20);
     try {
       for (;;) await writeFile(filler, block, { flag: 'a' });
-    } catch {
-      // it is full
-    }
+    } catch {}
     return () => rm(filler);
   }
 

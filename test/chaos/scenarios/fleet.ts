@@ -2,14 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
-import { stableHash } from 'iot-hub-emulator/testing';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
 import { percentile } from '../../bench/figures.ts';
-import { startChild } from '../../bench/processes/child.ts';
 import { residentOf } from '../../bench/processes/program.ts';
-import { appendEvent } from '../../support/events.ts';
 import { closingAll, environmentOf, mostBeside, named, type Scenario, type ScenarioOptions } from './scenario.ts';
+import { append, createUpdates, objectOf, startModel, type Updates } from './updates.ts';
 import { limitMemory } from './withinMemory.ts';
 
 const memoryLimit = 2 ** 30; // deploy/kubernetes
@@ -17,19 +15,15 @@ const fleetSize = 500;
 const children = 150;
 const childBytes = 52_000;
 const goodDevices = 20;
-/** Of updates without the fleet. */
 const quietMs = 15_000;
-/** On a machine that is busy with other things. */
 const patienceMs = 15 * 60_000;
 
 export const fleet: Scenario = {
   name: 'fleet',
   about: `${fleetSize} devices fetch ${(children * childBytes) / 1e6} MB each, beside ${goodDevices} that send updates, in 1 GiB`,
-  async run(options) {
-    const { directory, serviceDirectory, say } = options;
+  async run({ directory, serviceDirectory, seed, say }) {
     return closingAll(async (closers) => {
-      const model = [children, childBytes, options.seed].map(String);
-      const backend = await startChild<{ port: number }>('./fleetModel.ts', model);
+      const backend = await startModel(children, childBytes, seed);
       closers.push(backend.stop);
       const hub = await startHub({
         directory: join(directory, 'hub'),
@@ -44,14 +38,16 @@ export const fleet: Scenario = {
       const service = await startService({
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
-        environment: environmentOf(hub, `http://127.0.0.1:${backend.described.port}`, url, directory),
+        environment: environmentOf(hub, backend.url, url, directory),
         ...{ readyzUrl: `${url}/readyz`, logFile: join(directory, 'service.log'), readyWithinMs: 300_000 },
       });
       closers.push(service.kill);
       const end = service.exited.then(({ reason }) => reason);
 
-      const updates = sendUpdates(hub, seen);
+      const updates = createUpdates(hub, goodIds);
       closers.push(updates.stop);
+      updates.fetch();
+      updates.send({ everyMs: 1_000, beginMs: 1_000, seed });
       await sleep(quietMs);
       const alone = percentile(updates.latencies(), 0.95);
       say(`p95 of ${goodDevices} devices without the fleet: ${alone.toFixed(0)} ms`);
@@ -60,7 +56,9 @@ export const fleet: Scenario = {
       for (const device of fleetIds) append(hub, device, syncModel(device));
       const ended = await Promise.race([end, untilAll(seen, began)]);
       const seconds = (performance.now() - began) / 1000;
-      await updates.stop();
+      updates.stop();
+      for (const since = performance.now(); updates.unanswered() > 0 && performance.now() - since < 30_000; )
+        await sleep(100);
       const beside = percentile(updates.latencies(), 0.95);
       const answered = fleetIds.filter((device) => seen.acknowledged.has(device)).length;
       say(`${answered} of ${fleetSize} answered after ${seconds.toFixed(0)} s, ${seen.notifications()} notifications`);
@@ -73,23 +71,10 @@ export const fleet: Scenario = {
 const fleetIds = named('fleet', fleetSize);
 const goodIds = named('good', goodDevices);
 
-const objectOf = (device: string): string => {
-  const [kind, number = ''] = device.split('-');
-  return `${number.padStart(8, '0')}-0000-4000-8000-00000000000${kind === 'good' ? 1 : 2}`;
-};
-
-type Properties = Readonly<Record<string, string>>;
-
 const syncModel = (device: string) => ({
   properties: { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.SyncModel', id: device, ack: 'all' },
   body: { objectId: objectOf(device), model: 'svc.device', hierarchical: true, contained: false, related: [] },
 });
-
-function append(hub: Hub, device: string, { properties, body }: { properties: Properties; body: object }): void {
-  const { partitions } = hub;
-  const text = Buffer.from(JSON.stringify(body));
-  appendEvent(partitions[stableHash(device) % partitions.length], { device, properties, body: text });
-}
 
 type Seen = ReturnType<typeof listen>;
 
@@ -98,7 +83,6 @@ function listen(hub: Hub) {
   const notified = new Map<string, Set<string>>();
   /** In words: each acknowledgement, and how many notifications were there before it. */
   const acknowledged = new Map<string, string>();
-  const waiting = new Map<string, (atMs: number) => void>();
   for (const device of fleetIds) {
     const objects = new Set<string>();
     notified.set(device, objects);
@@ -113,63 +97,9 @@ function listen(hub: Hub) {
       acknowledged.set(device, `${code} after ${objects.size}${again}`);
     });
   }
-  for (const device of goodIds) {
-    hub.devicebound.listen(device, ({ message: { properties }, complete }) => {
-      complete();
-      waiting.get(properties['correlationId'] ?? '')?.(performance.now());
-    });
-  }
   return {
     acknowledged,
-    waiting,
     notifications: () => [...notified.values()].reduce((sum, { size }) => sum + size, 0),
-  };
-}
-
-function sendUpdates(hub: Hub, { waiting }: Seen) {
-  let latencies: number[] = [];
-  let nth = 0;
-  const pending = new Set<Promise<void>>();
-
-  function send(device: string) {
-    nth += 1;
-    const id = `${device}/${nth}`;
-    const sentAt = performance.now();
-    const answered = new Promise<void>((resolve) => {
-      waiting.set(id, (at) => {
-        waiting.delete(id);
-        latencies.push(at - sentAt);
-        resolve();
-      });
-    });
-    pending.add(answered);
-    void answered.then(() => pending.delete(answered));
-    append(hub, device, {
-      properties: {
-        ...{ msgType: 'action', action: 'model.update', version: '2', ack: 'all' },
-        ...{ correlationId: id, objectId: objectOf(device) },
-      },
-      body: { type: 'pump@1.0.0', version: nth, properties: { speed: nth } },
-    });
-  }
-
-  const timers = goodIds.map((device, index) =>
-    setTimeout(() => {
-      send(device);
-      timers[index] = setInterval(() => send(device), 1_000);
-    }, index * 50),
-  );
-  return {
-    /** From sending to the acknowledgement, in ms, ascending. */
-    latencies: () => [...latencies].sort((a, b) => a - b),
-    begin() {
-      latencies = [];
-    },
-    unanswered: () => pending.size,
-    async stop() {
-      for (const timer of timers) clearInterval(timer);
-      await Promise.race([Promise.all(pending), sleep(30_000)]);
-    },
   };
 }
 
@@ -207,7 +137,7 @@ function wrongAnswers({ acknowledged }: Seen): string[] {
   return Array.from(counts, ([answer, count]) => `${count} devices: ${answer}`);
 }
 
-function tooLate(alone: number, beside: number, { unanswered }: ReturnType<typeof sendUpdates>): string[] {
+function tooLate(alone: number, beside: number, { unanswered }: Updates): string[] {
   const most = mostBeside(alone);
   return [
     ...(beside <= most ? [] : [`updates took ${beside.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`]),

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../support/listening.ts';
 import { createRandom } from '../random.ts';
 
 /**
- * An information model for the scenario `fleet`, in a process of its own, which answers as fast as it can: a small model for each object
+ * An information model for scenarios, in a process of its own, which answers as fast as it can: a small model for each object
  * whose second group of digits is 0, and so many children of it with so many bytes, each with one character beyond Latin-1 or none. Updates
  * are answered with the next version. argv: children, bytes, seed.
  */
@@ -15,7 +15,7 @@ const modelOf = (objectId: string, version = 1): string =>
   `{"objectId":"${objectId}","model":"svc.device","type":"pump@1.0.0","version":${version},"properties":{}}`;
 
 const fillers = ['x', '€'].map((character) =>
-  Buffer.from(`"properties":{"note":"${character}${'x'.repeat(bytes - 200)}"}}`),
+  Buffer.from(`"properties":{"note":"${character}${'x'.repeat(Math.max(0, bytes - 200))}"}}`),
 );
 const childOf = (objectId: string): Buffer =>
   Buffer.concat([Buffer.from(modelOf(objectId).replace(/"properties".*/, '')), random.pick(fillers)]);
@@ -46,5 +46,5 @@ const server = createServer(async (request, response) => {
 });
 server.keepAliveTimeout = 600_000;
 process.on('disconnect', () => process.exit());
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-process.send?.({ port: (server.address() as AddressInfo).port });
+const { port } = await listening(server);
+process.send?.({ port });

@@ -5,7 +5,6 @@ import type { Scenario } from './scenario.ts';
 
 interface PlayOptions {
   readonly seed: number;
-  /** For a folder of each scenario; that of one in which something was wrong is left there. */
   readonly directory: string;
   print(line: string): void;
 }

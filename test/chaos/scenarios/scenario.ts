@@ -4,7 +4,6 @@ import type { Hub } from 'iot-hub-emulator';
 /** One course of events that is played as it is written down, against the real program, and looked at from outside. */
 export interface Scenario {
   readonly name: string;
-  /** What happens in it, for the help of the command. */
   readonly about: string;
   /** @returns what was wrong, a sentence each; empty when all is well */
   run(stage: ScenarioOptions): Promise<readonly string[]>;

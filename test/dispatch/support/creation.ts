@@ -1,12 +1,10 @@
 import { hubEvent } from '../../support/events.ts';
 import { device, devicePrincipal, noConfiguration, problem, pumpAnswer, pumpId } from '../../support/world.ts';
 
-/** A message that creates a pump. */
 export const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
 export const pumpBody = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
 export const event = hubEvent({ properties, body: pumpBody });
 
-/** The calls with which it succeeds. */
 export const success = [
   device,
   { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
@@ -14,5 +12,4 @@ export const success = [
   noConfiguration(pumpId),
 ] as const;
 
-/** The call with which it fails through our side. */
 export const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;

@@ -29,7 +29,6 @@ export const usual = {
 /** Half of it is the partition's. */
 export const backlogOf = (maxMessages: number) => createBacklog({ maxMessages, maxBytes: 1e12 });
 
-/** One that another partition has filled. */
 export function fullBacklog() {
   const backlog = backlogOf(1);
   backlog.ofPartition(() => {}).enter(1, []);
@@ -100,7 +99,6 @@ export function partitionByHand(given: Partial<Options> = {}) {
   };
 }
 
-/** One that has taken these events from the hub. */
 export async function partitionWith(text: string, given?: Partial<Options>) {
   const byHand = partitionByHand(given);
   await byHand.partition.admit(events(text));

@@ -17,7 +17,6 @@ import { usual } from './partitions.ts';
 export interface Behaviour {
   /** Handling takes so long: each call of a backend. */
   readonly ms?: number;
-  /** Calls, one after the other. */
   readonly calls?: number;
   /** Its reply waits so long for the full queue of its device, or of another device. */
   readonly sleepsMs?: number;
@@ -37,7 +36,6 @@ interface Given {
   /** From when to when the store takes no checkpoint, in milliseconds of a session. */
   readonly storeOut?: { readonly from: number; readonly to: number };
   readonly mostSuspects?: number;
-  /** Messages in flight of each partition. */
   readonly mostMessages?: number;
   /** To the backends: each call takes one. */
   readonly connections?: number;
@@ -63,7 +61,6 @@ export async function runToTheEnd(given: Given) {
   /** Messages handled to their end, in the order in which they were, the first time. */
   const handled: string[] = [];
   const parked: string[] = [];
-  /** What was in work when a process ended. */
   const ends: string[][] = [];
   /** Milliseconds of all processes until the message was handled, restarts aside. */
   const handledAfterMs = new Map<string, number>();
@@ -191,7 +188,6 @@ export async function runToTheEnd(given: Given) {
 const deviceOf = (event: HubEvent) => `${event.systemProperties?.['iothub-connection-device-id']}`;
 const nameOf = (event: HubEvent | undefined) => (event ? `${deviceOf(event)}${event.sequenceNumber}` : '');
 
-/** Whether all calls were answered before it was over. */
 async function called(
   { ms = quickMs, calls = 1 }: Behaviour,
   places: Semaphore,
@@ -214,7 +210,6 @@ async function called(
   return true;
 }
 
-/** Whether the time has passed before it was over. */
 function passed(ms: number, ended: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);

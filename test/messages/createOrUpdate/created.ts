@@ -29,7 +29,6 @@ import {
   unowned,
 } from './registration.ts';
 
-/** A model that is not there, or cannot be found. */
 export function createdRows({ named, unnamed, created, updated, refused, header }: Registration): readonly Row[] {
   const note = unnamed({ type: 'note' });
   const withoutSerial = unnamed({ type: 'pump', properties: {} });
@@ -151,7 +150,6 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
 const atSensor = { version: 2, ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' };
 const inherited = { serial: 'FP-1', site: 'north', tag: 7 };
 
-/** A model that is there. */
 export function updatedRows({ named, unnamed, updated, header }: Registration): readonly Row[] {
   const pumped = named();
   const nameless = unnamed();

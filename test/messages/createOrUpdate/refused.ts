@@ -41,7 +41,6 @@ const changes = [
   ['a switch to another type without its version', { type: 'tank' }],
 ] as const;
 
-/** What a backend or the service itself refuses. */
 export function refusedRows(registration: Registration): readonly Row[] {
   const { named, unnamed, failed, refused, invalid } = registration;
   const pumped = named();
@@ -239,7 +238,6 @@ function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): rea
   ];
 }
 
-/** Keys that occur twice. */
 function twiceRows({ named, unnamed, created, updated, failed, invalid }: Registration): readonly Row[] {
   const likeUnique = unnamed('{"type":"pump","properties":{"serial":"FP-1","serial2":1,"serial2":2}}');
   const unread = named('{"type":"pump","variables":{"a":1,"a":2},"x":1,"x":2}');

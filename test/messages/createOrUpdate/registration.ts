@@ -77,7 +77,6 @@ interface Further {
   readonly configuration?: Notification;
 }
 
-/** What a generation sends and says. */
 export interface Registration {
   /** How the table calls the place of `owner`. */
   readonly header: string;
@@ -115,7 +114,6 @@ export const withMembers = (body: object | string, members: object): string => {
   return Object.keys(members).length === 0 ? text : `${JSON.stringify(members).slice(0, -1)},${text.slice(1)}`;
 };
 
-/** As V2 (`model.create`) or V1 (`Svc.Device.Created`) does. */
 export function registration(generation: Generation): Registration {
   const isV1 = generation === 'V1';
 

@@ -15,7 +15,6 @@ import {
   stored,
 } from './registration.ts';
 
-/** What both generations say of registering an object model. */
 export const createOrUpdateRows = (registration: Registration): Readonly<Record<string, readonly Row[]>> => ({
   created: createdRows(registration),
   updated: updatedRows(registration),

@@ -15,14 +15,13 @@ export const sent = { properties, body };
 export const withVersion = (version: number | string) =>
   JSON.stringify(body).replace('"version":4', `"version":${version}`);
 
-/** An update with this version that succeeds. */
 export const updates = (version: number): ScriptedCall => ({
   call: put,
   body: JSON.stringify({ ...body, version }),
   reply: [200, pumpAnswer({ version: version + 1 })],
 });
 /** An update with this version although another one is stored. */
-export const misses = (version: number): ScriptedCall => ({
+const misses = (version: number): ScriptedCall => ({
   ...updates(version),
   reply: problem(409, 'Version mismatch', { version: version + 1 }),
 });
@@ -33,28 +32,41 @@ export const stored = (version: number, more: object = {}): ScriptedCall => ({
 
 type Answer = Pick<Row, 'ack' | 'ackProperties'>;
 
-export const replaceRow = (it: string, given: Partial<Row>, answer: Answer, backend: Script): Row => ({
-  it,
-  ...given,
-  ...answer,
-  backend,
+const steps: Readonly<Record<string, (version: number) => ScriptedCall>> = {
+  ...{ updates, misses, reads: stored },
+  'is unanswered': (version) => ({ ...updates(version), reply: 'lost' }),
+  /** What the device sends, or what another has sent. */
+  'reads own': (version) => stored(version, { variables: { speed: 3 } }),
+  'reads other': (version) => stored(version, { variables: { speed: 4 } }),
+  /** The refusal does not say which version is stored. */
+  'misses silently': (version) => ({ ...updates(version), reply: problem(409, 'Version mismatch') }),
+};
+
+/** `misses 4, reads 5`: the calls for these versions. */
+export const callsOf = (text: string): ScriptedCall[] =>
+  text.split(', ').map((one) => {
+    const [, verb = '', version] = /^(.*) (\d+)$/.exec(one) ?? [];
+    const step = steps[verb];
+    if (step === undefined) throw new Error(`no call is written as ${one}`);
+    return step(Number(version));
+  });
+
+/** @param calls as `callsOf` reads them, or as they are */
+export const replaceRow = (it: string, given: Partial<Row>, answer: Answer, calls: Script | string): Row => ({
+  ...{ it, ...given, ...answer, backend: typeof calls === 'string' ? callsOf(calls) : calls },
 });
 
-/** What a generation says. */
 export interface Replacement {
-  /** Which version it answers. */
   readonly version: 'then stored' | 'of the request';
   readonly invalid: string;
   /** With the version that is then stored, or that of the request. */
   done(stored?: number, requested?: number): Answer;
   failed(code: string, details: unknown, requested?: number, model?: string): Answer;
-  /** Refused by the information model. */
   refused(words: string, requested?: number, model?: string): Answer;
   /** Refused because this version is stored. */
   mismatched(stored: string | number | undefined, requested?: number): Answer;
 }
 
-/** As V2 (`model.update`) or V1 (`Svc.Device.Updated`) says it. */
 export function replacement(generation: Generation): Replacement {
   const isV1 = generation === 'V1';
   const failed: Replacement['failed'] = (code, details, requested = 4, model = 'svc.device') => {

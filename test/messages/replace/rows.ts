@@ -1,10 +1,11 @@
 import { idempotencyKey } from '../../support/events.ts';
+import type { Script } from '../../support/scriptedBackend.ts';
 import { problem, pump, pumpAnswer, pumpId } from '../../support/world.ts';
 import { forbidden, incident, type Row, unrelated } from '../table/row.ts';
 import {
   body,
+  callsOf,
   get,
-  misses,
   properties,
   put,
   type Replacement,
@@ -15,7 +16,6 @@ import {
   withVersion,
 } from './replacement.ts';
 
-/** What both generations say of replacing an object model. */
 export const replaceRows = (replacement: Replacement): Readonly<Record<string, readonly Row[]>> => ({
   update: updateRows(replacement),
   version: versionRows(replacement),
@@ -25,7 +25,6 @@ export const replaceRows = (replacement: Replacement): Readonly<Record<string, r
 });
 
 function updateRows({ done, refused, version }: Replacement): readonly Row[] {
-  /** The body is handed over as it is. */
   const passesOn = (it: string, body: object | string): Row => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return { it, properties, body: text, backend: [{ ...updates(4), body: text }], ...done() };
@@ -90,8 +89,7 @@ function refusedRows({ failed, refused }: Replacement): readonly Row[] {
       ...refused(`HTTP ${status}: ${title}`),
     })),
     replaceRow('stops closing a gap at the first refusal', sent, refused('HTTP 400: Invalid modification'), [
-      misses(4),
-      stored(2),
+      ...callsOf('misses 4, reads 2'),
       { call: put, reply: problem(400, 'Invalid modification') },
     ]),
     replaceRow(
@@ -104,40 +102,23 @@ function refusedRows({ failed, refused }: Replacement): readonly Row[] {
 }
 
 function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
-  const keyed = (answered: number) => ({ headers: { 'idempotency-key': idempotencyKey(put, answered) } });
-  const lost = { ...updates(4), reply: 'lost' } as const;
-  const own = { variables: { speed: 3 } };
+  const keyed = (text: string, ...answered: readonly number[]) =>
+    callsOf(text).map((call, index) => {
+      const key = answered[index] ?? -1;
+      return key < 0 ? call : { ...call, headers: { 'idempotency-key': idempotencyKey(put, key) } };
+    });
+  const own = 'is unanswered 4, misses 4, reads own 5';
+  const others = 'is unanswered 4, misses 4, reads other 5, reads 5';
+  const beyond = 'is unanswered 4, misses 4, reads own 6, reads own 6';
+  const repeated = keyed('is unanswered 4, updates 4', 0, 0);
+  const closing = 'misses 4, reads 2, is unanswered 2, misses 2, reads own 3, updates 3, updates 4';
+  const separate = keyed(closing, 0, -1, 1, 1, -1, 2, 3);
   return [
-    replaceRow('repeats an update whose answer was lost under the same idempotency key', sent, done(), [
-      { ...lost, ...keyed(0) },
-      { ...updates(4), ...keyed(0) },
-    ]),
-    replaceRow('reports success for its own update when the repeat meets the version it has written', sent, done(), [
-      lost,
-      misses(4),
-      stored(5, own),
-    ]),
-    replaceRow('does not take another’s update for its own', sent, mismatched(5), [
-      lost,
-      misses(4),
-      stored(5, { variables: { speed: 4 } }),
-      stored(5),
-    ]),
-    replaceRow('does not take a version two higher for its own', sent, mismatched(6), [
-      lost,
-      misses(4),
-      stored(6, own),
-      stored(6, own),
-    ]),
-    replaceRow('continues closing a gap after a lost answer, with a separate key for each update', sent, done(), [
-      { ...misses(4), ...keyed(0) },
-      stored(2),
-      { ...updates(2), ...keyed(1), reply: 'lost' },
-      { ...misses(2), ...keyed(1) },
-      stored(3, own),
-      { ...updates(3), ...keyed(2) },
-      { ...updates(4), ...keyed(3) },
-    ]),
+    replaceRow('repeats an update whose answer was lost under the same idempotency key', sent, done(), repeated),
+    replaceRow('reports success for its own update when the repeat meets the version it wrote', sent, done(), own),
+    replaceRow('does not take another’s update for its own', sent, mismatched(5), others),
+    replaceRow('does not take a version two higher for its own', sent, mismatched(6), beyond),
+    replaceRow('continues closing a gap after a lost answer, with a separate key for each', sent, done(), separate),
     replaceRow('repeats a call when the information model was too busy', sent, done(), [
       { ...updates(4), reply: problem(503, 'Unavailable') },
       { ...updates(4), reply: 'refused' },
@@ -154,42 +135,28 @@ function versionRows({ done, failed, mismatched, invalid, version }: Replacement
   const scattered = (n: number) =>
     `{"type":"pump", "properties":{"version":9,"big":12345678901234567890}, "version" : ${n} ,"variables":{"x":1.0}}`;
   const large = '9007199254740993';
+  const sending = (number: number | string) => ({ ...sent, body: withVersion(number) });
+  const behind = 'rejects a repeated update: it is behind the stored one {S10.7 S10.11 S16.6 S20.2}';
+  const answers = version === 'of the request' ? ', and answers the request’s' : '';
+  const closes = `updates repeatedly when the stored version is one behind, until it is the request’s + 1${answers} {S10.6 S16.3 S16.6}`;
+  const refuses = 'refuses a gap of 101 without updating anything {S10.6 S16.6}';
+  const refusal = failed(invalid, gapOf(101, 1, 100), 102);
+  const hundred = ['misses 101', 'reads 1', ...Array.from({ length: 101 }, (_, n) => `updates ${n + 1}`)].join(', ');
+  const limited = { ...sent, limits: { maxVersionGap: 1 } };
+  const vague = { call: put, reply: problem(409, 'Version mismatch', {}) };
   return [
+    replaceRow(behind, sent, mismatched(5), 'misses 4, reads 5'),
     replaceRow(
-      'rejects a repeated update: it is behind the stored one {S10.7 S10.11 S16.6 S20.2}',
+      'returns the version that was read, not the older of the error',
       sent,
-      mismatched(5),
-      [misses(4), stored(5)],
+      mismatched(7),
+      'misses 4, reads 7',
     ),
-    replaceRow('returns the version that was read, not the older one of the error', sent, mismatched(7), [
-      misses(4),
-      stored(7),
-    ]),
-    replaceRow('rejects a request far behind {S16.3}', { ...sent, body: { ...body, version: 1 } }, mismatched(900, 1), [
-      misses(1),
-      stored(900),
-    ]),
-    replaceRow(
-      `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''} {S10.6 S16.3 S16.6}`,
-      sent,
-      done(),
-      [misses(4), stored(3), updates(3), updates(4)],
-    ),
-    replaceRow('closes a gap of exactly 100', { ...sent, body: { ...body, version: 101 } }, done(102, 101), [
-      misses(101),
-      stored(1),
-      ...Array.from({ length: 101 }, (_, n) => updates(n + 1)),
-    ]),
-    replaceRow(
-      'refuses a gap of 101 without updating anything {S10.6 S16.6}',
-      { ...sent, body: { ...body, version: 102 } },
-      failed(invalid, gapOf(101, 1, 100), 102),
-      [misses(102), stored(1)],
-    ),
-    replaceRow('uses the largest gap set', { ...sent, limits: { maxVersionGap: 1 } }, failed(invalid, gapOf(2, 2, 1)), [
-      misses(4),
-      stored(2),
-    ]),
+    replaceRow('rejects a request far behind {S16.3}', sending(1), mismatched(900, 1), 'misses 1, reads 900'),
+    replaceRow(closes, sent, done(), 'misses 4, reads 3, updates 3, updates 4'),
+    replaceRow('closes a gap of exactly 100', sending(101), done(102, 101), hundred),
+    replaceRow(refuses, sending(102), refusal, 'misses 102, reads 1'),
+    replaceRow('uses the largest gap set', limited, failed(invalid, gapOf(2, 2, 1)), 'misses 4, reads 2'),
     replaceRow(
       'changes only the version while it closes a gap, at any position in the body {S10.6}',
       { ...sent, body: scattered(4) },
@@ -202,118 +169,56 @@ function versionRows({ done, failed, mismatched, invalid, version }: Replacement
       ],
     ),
     {
-      it: 'compares versions exactly, however large',
-      ...sent,
-      body: withVersion(large),
+      ...{ it: 'compares versions exactly, however large', ...sending(large) },
       backend: [
-        { call: put, reply: problem(409, 'Version mismatch', {}) },
+        vague,
         { call: get, reply: [200, JSON.stringify(pump()).replace('"version":1', '"version":9007199254740994')] },
       ],
       ...mismatched('9007199254740994', Number(large)),
-      ...(version === 'of the request' && { ackText: `"version":${large}}` }),
+      ...(version === 'of the request' && { ackText: `"version":${large}` }),
     },
-    replaceRow('counts 4.0 as version 4', { ...sent, body: withVersion('4.0') }, done(), [
-      { call: put, reply: problem(409, 'Version mismatch', {}) },
-      stored(3),
-      updates(3),
-      updates(4),
-    ]),
+    replaceRow('counts 4.0 as version 4', sending('4.0'), done(), [vague, ...callsOf('reads 3, updates 3, updates 4')]),
   ];
 }
 
-/** A refusal that does not say which version is stored. */
-const silent = { ...updates(4), reply: problem(409, 'Version mismatch') };
-
 /** Somebody else updates at the same time, or this very message has done so before. */
 function raceRows({ done, failed, mismatched }: Replacement): Readonly<Record<string, readonly Row[]>> {
+  const again = { ...sent, redelivered: true };
+  const rejected = 'is rejected when it is behind by the update of another';
+  const answered = (read: string, ...versions: readonly number[]): Script => [
+    ...callsOf(read),
+    ...versions.map((version) => ({ ...updates(4), reply: [200, pumpAnswer({ version })] as const })),
+  ];
+  const gone = { call: get, reply: problem(404, 'Not found') };
+  const races = (miss: string) => ['misses 4', ...Array.from({ length: 5 }, () => `reads 4, ${miss} 4`)].join(', ');
+  const overtaken = 'misses 4, reads 2, updates 2, misses 3, reads 4, updates 4';
+  const outrun = 'misses 4, reads 2, updates 2, misses 3, reads 5';
+  const [closed, behind] = [answered('misses 4, reads 5', 4, 5), answered('misses 4, reads 8', 4, 5)];
+  const older = answered('misses 4, reads 5', 3, 4, 5);
+  const hidden = failed('not_authorized', forbidden('information model: read object model'));
   return {
     'repeats after a crash': [
-      replaceRow(
-        'gets its earlier answers again in order when it had closed a gap',
-        { ...sent, redelivered: true },
-        done(),
-        [
-          misses(4),
-          stored(5),
-          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
-          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
-        ],
-      ),
-      replaceRow(
-        'gets its earlier answers again with messages behind it done',
-        { ...sent, redelivered: true },
-        done(),
-        [
-          misses(4),
-          stored(8),
-          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
-          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
-        ],
-      ),
-      replaceRow(
-        'repeats each update with the request, not the answered version',
-        { ...sent, redelivered: true },
-        done(),
-        [
-          misses(4),
-          stored(5),
-          { ...updates(4), reply: [200, pumpAnswer({ version: 3 })] },
-          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
-          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
-        ],
-      ),
-      replaceRow('closes the gap when it had not begun before', { ...sent, redelivered: true }, done(), [
-        misses(4),
-        stored(3),
-        updates(3),
-        updates(4),
-      ]),
-      replaceRow(
-        'is rejected when it is behind by the update of another',
-        { ...sent, redelivered: true },
-        mismatched(5),
-        [misses(4), stored(5), misses(4), stored(5)],
-      ),
+      replaceRow('gets its earlier answers again in order when it had closed a gap', again, done(), closed),
+      replaceRow('gets its earlier answers again with messages behind it done', again, done(), behind),
+      replaceRow('repeats each update with the request, not the answered version', again, done(), older),
+      replaceRow('closes the gap when it had not begun', again, done(), 'misses 4, reads 3, updates 3, updates 4'),
+      replaceRow(rejected, again, mismatched(5), 'misses 4, reads 5, misses 4, reads 5'),
     ],
     'two at the same time': [
-      replaceRow('retries when the stored version has caught up', sent, done(), [misses(4), stored(4), updates(4)]),
-      replaceRow('reads again when another updates while the gap is closed', sent, done(), [
-        misses(4),
-        stored(2),
-        updates(2),
-        misses(3),
-        stored(4),
-        updates(4),
-      ]),
-      replaceRow('is rejected when another overtakes it while the gap is closed', sent, mismatched(5), [
-        misses(4),
-        stored(2),
-        updates(2),
-        misses(3),
-        stored(5),
-      ]),
-      replaceRow('gives up after losing too many races', sent, mismatched(5), [
-        misses(4),
-        ...Array.from({ length: 5 }, () => [stored(4), misses(4)]).flat(),
-      ]),
-      replaceRow('returns the last read version when the information model does not report one', sent, mismatched(4), [
-        misses(4),
-        ...Array.from({ length: 5 }, () => [stored(4), silent]).flat(),
-      ]),
+      replaceRow('retries when the stored version has caught up', sent, done(), 'misses 4, reads 4, updates 4'),
+      replaceRow('reads again when another updates while the gap is closed', sent, done(), overtaken),
+      replaceRow('is rejected when another overtakes it while the gap is closed', sent, mismatched(5), outrun),
+      replaceRow('gives up after losing too many races', sent, mismatched(5), races('misses')),
+      replaceRow('returns the last read version when none is reported', sent, mismatched(4), races('misses silently')),
       replaceRow('is rejected when the model was deleted in between', sent, mismatched(5), [
-        misses(4),
-        { call: get, reply: problem(404, 'Not found') },
+        ...callsOf('misses 4'),
+        gone,
       ]),
-      replaceRow('returns no unknown version', sent, mismatched(undefined), [
-        silent,
-        { call: get, reply: problem(404, 'Not found') },
+      replaceRow('returns no unknown version', sent, mismatched(undefined), [...callsOf('misses silently 4'), gone]),
+      replaceRow('is not authorized when the model got another owner in between', sent, hidden, [
+        ...callsOf('misses 4'),
+        { call: get, reply: problem(403, 'Forbidden') },
       ]),
-      replaceRow(
-        'is not authorized when the model got another owner in between',
-        sent,
-        failed('not_authorized', forbidden('information model: read object model')),
-        [misses(4), { call: get, reply: problem(403, 'Forbidden') }],
-      ),
     ],
   };
 }

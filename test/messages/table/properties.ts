@@ -7,7 +7,6 @@ import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import type { Row } from './row.ts';
 import type { Sample, Variations } from './sample.ts';
 
-/** Which properties a message may have. */
 export function propertyRows(of: Variations, generation: Generation, name: string, sample: Sample): readonly Row[] {
   const { success, failure, having } = of;
   const filler = (total: number) => {

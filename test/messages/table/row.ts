@@ -56,7 +56,6 @@ export const related = (model: string, more: object = {}) => ({
   ...more,
 });
 
-/** One that could not be created. */
 export const unrelated = (model: string, code: string, details: string) =>
   related(model, { success: false, code, details, created: false });
 

@@ -4,7 +4,6 @@ import type { Row } from './row.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A request that succeeds. */
 export interface Sample {
   /** Those of an event name the object and its model, so that a refused request can repeat them. */
   readonly properties?: Readonly<Record<string, string>>;
@@ -17,14 +16,12 @@ export interface Sample {
   /** Properties of the acknowledgement of a success and of a failure, beside those that every one has. */
   readonly ackProperties?: Fields;
   readonly failureProperties?: Fields;
-  /** The acknowledgement of a failure. */
   readonly failed: (code: string, details: unknown) => Fields;
   /** What it holds besides when the body could be read. */
   readonly readBody?: Fields;
   readonly readProperties?: Fields;
 }
 
-/** In what the generations differ. */
 const profiles = {
   V2: {
     ...{ kind: 'action', id: 'correlationId', invalid: 'validation_error' },
@@ -43,7 +40,6 @@ export function variationsOf(generation: Generation, sample: Sample) {
   const { properties = {}, body, backend, notifications = [], ack, ackProperties = {}, failed } = sample;
   const profile = profiles[generation];
   const success = { properties, body, backend, notifications, ack, ackProperties };
-  /** Refused for its properties. */
   const failure = (given: Fields, details: string, code: string = profile.invalid) => ({
     properties: { ...properties, ...given },
     body,

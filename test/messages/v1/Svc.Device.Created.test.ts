@@ -52,7 +52,6 @@ const creating = (it: string, given: Partial<Row>, handedOver: unknown): Row => 
   backend: forPump(absent, { call: createPump, body: handedOver, reply: [201, pumpAnswer()] }),
   ...created(),
 });
-/** One without an objectId. */
 const generating = (it: string, body: string, handedOver: string): Row => ({
   it,
   body,
@@ -71,7 +70,6 @@ const relating = (it: string, relatedModels: readonly object[], told: readonly o
   ...created(),
   ack: { success: true, code: 'ok', details, relatedModels: told },
 });
-/** A message that reaches no backend. */
 const rejects = (it: string, details: string, given: Partial<Row>): Row => ({
   it,
   ...sent,

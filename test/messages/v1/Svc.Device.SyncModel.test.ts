@@ -37,15 +37,12 @@ const references = (objectId: string, ...data: unknown[]): ScriptedCall => ({
   reply: [200, { data }],
 });
 
-/** The notification of one fetched model. */
 const news = (objectId = requested, model = 'svc.device', body: unknown = pump({ objectId, model })) => ({
   properties: { eventType: 'Svc.InformationModel.ObjectModelUpdated', objectId, model, target: 'edge' },
   body,
 });
 
-/** A row about the requested `svc.device`. */
 const about = (it: string, row: Partial<Row>): Row => ({ it, properties, body: {}, ackProperties, ack: ok, ...row });
-/** One that reaches no backend. */
 const rejects = (it: string, details: string, given: Partial<Row>): Row =>
   about(it, { ack: failed('platform_event_validation_error', details), ...given });
 
@@ -61,7 +58,6 @@ function filled(bytes: number, model = 'svc.device') {
   return pump({ model, name: 'x'.repeat(bytes - Buffer.byteLength(taken)) });
 }
 
-/** References that no request follows. */
 const strangers = (count: number) => children(count).map((one) => to(one, 'other'));
 const wordy = to(second, 'other', { words: 'ü'.repeat(500) });
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));

@@ -11,7 +11,6 @@ const invalid = 'platform_event_validation_error';
 const ackProperties = { ...properties, model: 'svc.device' };
 const failure = (code: string, details: unknown) => ({ success: false, code, details });
 
-/** An update that succeeds. */
 const puts = (it: string, given: Partial<Row>, model = 'svc.device', answer = done()): Row => ({
   it,
   properties,
@@ -27,7 +26,6 @@ const puts = (it: string, given: Partial<Row>, model = 'svc.device', answer = do
   ...answer,
   ackProperties: { ...properties, model },
 });
-/** A request that reaches no backend. */
 const rejects = (it: string, details: string, given: Partial<Row>): Row => ({
   ...{ it, properties, body, ack: failure(invalid, details), ackProperties },
   ...given,

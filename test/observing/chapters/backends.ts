@@ -14,7 +14,6 @@ type Outcome = number | TransportFault;
 
 const take = () => {};
 
-/** An answer that is right for each request with this path. */
 function answerTo(path = '') {
   if (path.startsWith('/modelDefinitions')) return { typeId: 't', version: '1.0.0' };
   if (path.startsWith('/devices')) return { data: [{ id: 'p', identity: 'i', path: 'd1' }] };
@@ -123,7 +122,6 @@ async function fetchTokens(meter: Meter) {
   await tokens.close();
 }
 
-/** The attributes of a request. */
 const request = (backend: string, operation: string, method: string, outcome: Outcome | '_OTHER') =>
   `backend=${backend} operation=${operation} http.request.method=${method} ` +
   (typeof outcome === 'number' || outcome === '_OTHER'

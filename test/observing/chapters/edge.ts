@@ -63,7 +63,6 @@ const invocationOf = (objectId: string | undefined, more: object = {}) => ({
   ...more,
 });
 
-/** Invocations of each end, and replies that match none. */
 async function invocations({ meter, time, server, setups }: Stage) {
   let hasRoom = 1;
   let sends = true;
@@ -73,7 +72,6 @@ async function invocations({ meter, time, server, setups }: Stage) {
     ...{ closed: new Promise<string>(() => {}), close: async () => {}, isSubscribedTo: () => true },
     publish: (topic: string) => (sends ? published.push(topic) > 0 : false),
   };
-  /** Called when files have been downloaded. */
   let downloaded = () => {};
   const proxy = createProxy({
     setup() {
@@ -147,7 +145,6 @@ async function invocations({ meter, time, server, setups }: Stage) {
   await invoke(118, invocationOf(ofPress));
 }
 
-/** Downloads of each end. */
 async function downloads({ time, server, folder, setups }: Stage) {
   async function download(ms: number, behave: RequestListener, file: object = {}, end = new AbortController()) {
     server.behave((request, response) => {
@@ -163,7 +160,6 @@ async function downloads({ time, server, folder, setups }: Stage) {
       void response.writeHead(status, { etag: '"e"', ...headers }).end(text);
   const [waiting, reading] = [new AbortController(), new AbortController()];
 
-  /** Waits until the file is being written. */
   function whileWritten(work: () => void) {
     const before = readdirSync(folder).length;
     const look = () => void setImmediate(() => (readdirSync(folder).length > before ? work() : look()));

@@ -11,7 +11,6 @@ export const by = (attribute: string, numbers: Points): Points =>
 /** What the real parts of a program record of certain events. */
 export interface Chapter {
   readonly points: Readonly<Partial<Record<MetricName, Points>>>;
-  /** Lets the parts do it. */
   record(meter: MeterWithReadings): void | Promise<void>;
 }
 
@@ -43,7 +42,6 @@ export const shortKey = (key: string): string => key.replace(/^(device_messaging
 /** Sums of durations, to the microsecond. */
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-/** Does it so often, one after the other. */
 export async function times(count: number, work: () => unknown): Promise<void> {
   for (let done = 0; done < count; done += 1) await work();
 }
