@@ -7,7 +7,8 @@ import { createLog } from '../../src/observing/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
-import { claimed } from './support/claims.ts';
+import { soon } from '../support/waiting.ts';
+import { askFor, claimed } from './support/claims.ts';
 import { consumersForEach, sharesOf, storeThrough, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -67,7 +68,6 @@ async function send(count: number): Promise<string[]> {
   return texts;
 }
 
-const soon = { timeout: 120_000, interval: 25 };
 const briefly = () => new Promise<boolean>((resolve) => setTimeout(resolve, 1, true));
 
 describe('several instances', () => {
@@ -132,12 +132,7 @@ describe('several instances', () => {
     const readings = (of: string) => lines.filter((line) => line.includes('"reading partition"') && line.includes(of));
     await expect.poll(() => readings('')).toHaveLength(4);
     slow = true;
-    await vi.waitFor(async () => {
-      const record = await recordOf('0');
-      expect(
-        record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() })),
-      ).toBeDefined();
-    }, soon);
+    await askFor(store);
     await vi.waitFor(async () => {
       const record = await recordOf('0');
       expect(record?.owner).toBe('');

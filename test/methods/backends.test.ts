@@ -33,15 +33,10 @@ const refused = async (sentence: RegExp) => {
 describe('the information model', () => {
   it.each<[string, Omit<FaultRequest, 'backend'>, RegExp]>([
     ['fails', { status: 500 }, /responded with HTTP 500; nothing was invoked/],
-    ['is overloaded', { status: 503 }, /responded with HTTP 503/],
-    ['throttles', { status: 429 }, /responded with HTTP 429/],
-    ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /unexpectedly with HTTP 302/],
-    ['finds the request invalid', { status: 400 }, /unexpectedly with HTTP 400/],
     ['resets the connection', { reset: 'before' }, /did not respond: connection lost/],
     ['closes the connection early', { reset: 'mid-body' }, /did not respond: connection lost/],
     ['does not respond', { hang: true }, /did not respond: no answer in time/],
     ['sends garbage', { garbage: true }, /not the object model/],
-    ['sends another document', { status: 200 }, /not the object model/],
   ])('%s', async (_, fault, sentence) => {
     modelFault({ times: 1, ...fault });
     await refused(sentence);
@@ -159,9 +154,6 @@ describe('an information model with wrong responses', () => {
   );
 
   it.each<[string, (objectId: string) => object]>([
-    ['of another object', () => ({ ...object, objectId: '11111111-1111-4111-8111-111111111111' })],
-    ['of another model', (objectId) => ({ ...object, objectId, model: 'svc.configuration' })],
-    ['without a type', (objectId) => ({ ...object, objectId, type: undefined })],
     ['with a path that is not a string', (objectId) => ({ ...object, objectId, path: 7 })],
   ])('%s is reported as unavailable', async (_, made) => {
     answer = made(deceived.objectIdOf(conveyor));
