@@ -324,7 +324,7 @@ export function authenticationBy(...certificates: readonly Issued[]): Authentica
 }
 
 /** Calls the direct method; the response must be valid for a front door (M7, M8). */
-export async function invokeDirectly(
+async function invokeDirectly(
   hub: Hub,
   clientId: string,
   payload: unknown,
