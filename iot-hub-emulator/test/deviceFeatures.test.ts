@@ -15,7 +15,7 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventProducer, listenInTest, serviceForAll } from './support/eventClients.ts';
+import { eventProducer, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
@@ -237,29 +237,6 @@ const messagesOf = (client: device.Client) => {
 
 const everyTransport: Name[] = ['Amqp', 'AmqpWs', 'Mqtt', 'MqttWs'];
 
-describe.each(everyTransport)('C2D Over %s', (name) => {
-  test('can receive a C2D message', async () => {
-    const client = await openOver(name);
-    const next = messagesOf(client);
-    await service.send(deviceId, serviceMessage('testMessage', { messageId: 'an-id' }));
-    const message = await next(1);
-    expect([message.messageId, message.getData().toString()]).toEqual(['an-id', 'testMessage']);
-    await client.complete(message);
-    await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
-  });
-});
-
-describe.each(everyTransport)('D2C Over %s', (name) => {
-  test('can send a D2C message', async () => {
-    const listening = listenInTest(hub, { startPosition: { enqueuedOn: Date.now() - 5_000 } });
-    const client = await openOver(name);
-    const message = deviceMessage('testMessage');
-    message.messageId = deviceId;
-    await client.sendEvent(message);
-    await expect.poll(() => listening.events.map(({ messageId }) => messageId)).toContain(deviceId);
-  });
-});
-
 describe.each(everyTransport)('Device Methods Over %s', (name) => {
   test.each([null, '', 'foo', { k1: 'v1' }, {}].map((payload) => ({ payload, text: JSON.stringify(payload) })))(
     'device can receive a method call with a payload of $text and send a response',
@@ -279,12 +256,6 @@ describe.each(everyTransport)('Device Methods Over %s', (name) => {
 });
 
 describe.each(everyTransport)('Device Twin Over %s', (name) => {
-  test('device can get its device twin and modify reported properties', async () => {
-    const twin = await (await openOver(name)).getTwin();
-    await called((done) => twin.properties.reported.update({ twinKey: 'twinValue' }, done));
-    const { responseBody } = await registryClient(hub, 'iothubowner').getTwin(deviceId);
-    expect(responseBody.properties.reported['twinKey']).toBe('twinValue');
-  });
   test('service can modify desired properties and the device gets a notification', async () => {
     const twin = await (await openOver(name)).getTwin();
     const patches: object[] = [];
