@@ -68,6 +68,7 @@ describe('the connection to the hub', () => {
     ['a module', 'edge-1/proxy', ['edge-1', 'proxy'], 'key', false],
     ['a device with a certificate', 'edge-2', ['edge-2'], 'certificate', false],
     ['a device over WebSockets', 'edge-1', ['edge-1'], 'key', true],
+    ['a device with a certificate over WebSockets', 'edge-2', ['edge-2'], 'certificate', true],
   ])('takes invocations as %s, and refuses other methods', async (_, clientId, identity, means, webSockets) => {
     const connectionString = hub.deviceConnectionString(...identity);
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };

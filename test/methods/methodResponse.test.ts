@@ -52,9 +52,10 @@ describe('a response', () => {
   it('needs no output, and has 131,072 bytes at most', () => {
     expect(read('{"status":7}')).toStrictEqual({ status: 7 });
     expect(read('{"status":7,"output":{"a":null}}')).toStrictEqual({ status: 7, output: { a: null } });
-    const sized = (bytes: number) => `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) / 2)}"}}`;
+    const sized = (bytes: number) =>
+      `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) >> 1)}${'x'.repeat(bytes % 2)}"}}`;
     expect([Buffer.byteLength(sized(131_072)), read(sized(131_072)).status]).toEqual([131_072, 7]);
-    const { invoked, methodStatus, detail } = failureOf(sized(131_074));
+    const { invoked, methodStatus, detail } = failureOf(sized(131_073));
     expect([invoked, methodStatus]).toEqual(['yes', 7]);
     expect(detail).toMatch(/it has more than 131072 bytes; the method has run$/);
   });
