@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { get } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type AdminClient, createAdminClient, operations } from 'iot-hub-emulator/admin';
@@ -17,7 +17,7 @@ import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';
 import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { soon } from './support/fixtures.ts';
+import { listening, soon } from './support/fixtures.ts';
 import { hubForAll, hubForFaults, hubForTest } from './support/sharedHub.ts';
 
 const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
@@ -320,12 +320,8 @@ async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
       return 'written';
     },
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listening(server);
+  ends.push(close);
   const add = (deviceId: string, reason = '') =>
     kept.add({ kind: 'disconnected', deviceId, protocol: 'mqtt', reason }).position;
   return { journal: kept, add, closing, responses, port, watchers: () => watchers };

@@ -17,7 +17,7 @@ import { createRegistry, type Registry } from '../src/identity/registry.ts';
 import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
 import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { folderForEach } from './support/fixtures.ts';
+import { folderForEach, listening } from './support/fixtures.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
 const directory = folderForEach('hub');
@@ -84,10 +84,8 @@ test('closing ends every connection and frees every port', async () => {
 });
 
 test('a hub listens on the given ports, and on the loopback interface only', async () => {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as { port: number };
-  free.close();
+  const { port, close } = await listening(createServer());
+  await close();
   const hub = await hubForTest({ ports: { mqtts: port } });
   expect(hub.ports.mqtts).toBe(port);
 });

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
-import { folderForAll } from './support/fixtures.ts';
+import { folderForAll, listening } from './support/fixtures.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).
 
@@ -167,16 +166,9 @@ async function serveInstalled(project: string): Promise<{ url: string; close(): 
     else if (isArchive) response.end(await archiveOf(found.folder));
     else response.end(JSON.stringify(document(wanted)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const { port, close } = await listening(server);
+  url = `http://127.0.0.1:${port}`;
+  return { url, close };
 }
 
 /** What npm would have fetched, but for packages that are inside of it. */

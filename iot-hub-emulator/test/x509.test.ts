@@ -23,7 +23,7 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { folderForEach } from './support/fixtures.ts';
+import { folderForEach, portForTest } from './support/fixtures.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 // Devices that prove by a certificate who they are, as the official clients do it (H19).
@@ -251,9 +251,7 @@ describe('certificates', () => {
     ['::1', '::1'],
   ])('a client that trusts the authority accepts the server as %s', async (host, name) => {
     const { ca, cert, key } = await ensureCertificates(directory);
-    const server = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    const port = await portForTest(createServer({ cert, key }, (socket) => socket.end()));
     const checked = name ?? host;
     const options = { port, host: '127.0.0.1', ca, servername: name ? '' : host };
     const socket = connect({ ...options, checkServerIdentity: () => undefined });
@@ -262,7 +260,6 @@ describe('certificates', () => {
     const certificate = new X509Certificate(socket.getPeerCertificate().raw);
     expect(name ? certificate.checkIP(checked) : certificate.checkHost(checked)).toBe(checked);
     socket.destroy();
-    server.close();
   });
   test('they are stored, and the same at the next start', async () => {
     const first = await ensureCertificates(directory);

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import net, { type AddressInfo, createServer, type Socket } from 'node:net';
+import net, { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import {
   createJoined,
   createTimeouts,
@@ -28,9 +30,7 @@ async function serveTcp(onRequest: (socket: Socket) => unknown): Promise<string>
     socket.on('error', () => socket.destroy());
     socket.once('data', () => onRequest(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await portForTest(server)}`;
 }
 
 /** Limits expire when the test says so, however late a busy machine is. */
@@ -167,13 +167,7 @@ describe('the transport', () => {
   });
 
   it('reports a refused connection as such, and the request as unsent', async () => {
-    const closed = await new Promise<string>((resolve) => {
-      const server = createServer();
-      server.listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => resolve(`http://127.0.0.1:${port}`));
-      });
-    });
+    const closed = `http://127.0.0.1:${await freePort()}`;
     const { fault, sent } = await failure(client(closed)('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['connection refused', false]);
   });

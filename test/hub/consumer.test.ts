@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { startHub } from 'iot-hub-emulator';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -223,14 +223,8 @@ async function wayTo(port: number) {
       if (isFrozen) socket.pause();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await portForTest(server),
     freeze(frozen: boolean) {
       isFrozen = frozen;
       for (const socket of sockets) frozen ? socket.pause() : socket.resume();

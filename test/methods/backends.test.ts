@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { createServer, type RequestListener } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { listening, startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { FaultRequest } from '../../sandbox/backends/calls/faults.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
@@ -140,17 +139,14 @@ describe('an information model with wrong responses', () => {
   const object = { objectId: '', model: 'svc.device', type: 'motor@1.0.0', path: 'motor-1' };
   let answer: unknown;
   let status = 200;
-  const liar = createServer((_, response) => {
+  const serve: RequestListener = (_, response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
+  const liar = startForAll(() => listening(createServer(serve)));
   afterEach(() => {
     status = 200;
   });
-  beforeAll(() => new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve)));
-  afterAll(() => new Promise((resolve) => liar.close(resolve)));
-  const portOfLiar = () => (liar.address() as AddressInfo).port;
   const deceived = startForAll(() =>
-    startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${portOfLiar()}` } }),
+    startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${liar.port}` } }),
   );
 
   it.each<[string, (objectId: string) => object]>([

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import timersOfPool from 'undici/lib/util/timers.js';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForAll, listening, portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { soon } from '../support/waiting.ts';
 
@@ -33,22 +33,10 @@ function methodsOf(...given: Parameters<typeof createDirectMethods>) {
   return methods;
 }
 
-/** A server that is silent, until the test ends, and the connections that have come. */
-async function silentServer() {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { server, sockets, port: (server.address() as AddressInfo).port };
-}
-
 describe('a call that is ended', () => {
   it('before there is a connection was not sent', async () => {
-    const { server, port } = await silentServer();
-    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
+    const server = createServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
     const called = methods.invoke(call);
     await once(server, 'connection');
     methods.abort();
@@ -79,13 +67,8 @@ async function hubThatAnswers(...answers: readonly Answer[]) {
     const answer = answers[Math.min(requests.length, answers.length - 1)];
     requests.push({ path: url.split('?')[0] ?? '', authorization: headers.authorization ?? '', body });
     if (answer) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1]);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
+  const port = await portForTest(server);
   return { requests, ca, server, port, hostName: `localhost:${port}` };
 }
 
@@ -129,15 +112,16 @@ describe('a call', () => {
 
   it('that is ended before there is a connection is not sent later either', async () => {
     const { requests, ca, port } = await hubThatAnswers([200, good]);
-    const gate = await silentServer();
-    const methods = methodsOf(connectionOf(`localhost:${gate.port}`), ca);
+    const gate = createServer();
+    const { port: silent, sockets } = await startForTest(listening(gate));
+    const methods = methodsOf(connectionOf(`localhost:${silent}`), ca);
     const ended = methods.invoke(call);
-    await once(gate.server, 'connection');
+    await once(gate, 'connection');
     methods.abort();
     expect(await ended).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
     const lead = (socket: Socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
-    gate.server.on('connection', lead);
-    gate.sockets.forEach(lead);
+    gate.on('connection', lead);
+    sockets.forEach(lead);
     expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
     expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
   });
@@ -145,8 +129,8 @@ describe('a call', () => {
   it('without a connection is given up unsent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { server, port } = await silentServer();
-    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
+    const server = createServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
     const called = methods.invoke({ ...call, timeoutSeconds: 5 });
     await once(server, 'connection');
     await vi.advanceTimersByTimeAsync(10_000);
@@ -218,7 +202,8 @@ describe('in time that passes only when the test says so', () => {
   });
 
   it('a call that gets no connection in 10 s fails unsent, however long the method may take', async () => {
-    const { server, port } = await silentServer();
+    const server = createServer();
+    const port = await portForTest(server);
     inVirtualTime();
     const settled = vi.fn();
     void methodsOf(connectionOf(`127.0.0.1:${port}`))

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
@@ -90,9 +90,7 @@ async function account({ answer = {}, takesAll = false }: Change): Promise<strin
     });
     incoming.pipe(forward);
   });
-  onTestFinished(() => new Promise((resolve) => changing.close(() => resolve())));
-  await new Promise<void>((resolve) => changing.listen(0, '127.0.0.1', resolve));
-  return storage.at((changing.address() as AddressInfo).port);
+  return storage.at(await portForTest(changing));
 }
 
 const unconditional = ['failure', 'writes whose condition does not hold are taken'];

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { listening } from './listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 /** What becomes of a request: passed on; its answer lost after the effect; never answered; or answered with a status. */
 export type Fate = 'pass' | 'lose' | 'hang' | number;

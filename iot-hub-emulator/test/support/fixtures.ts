@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest';
@@ -51,6 +53,29 @@ function folderWith(
   after(() => rm(path, { recursive: true, force: true }));
   return path;
 }
+
+/** Has a server listen at a free port of this machine. What it returns ends the server with all its connections. */
+export async function listening(server: Server, host = '127.0.0.1') {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await once(server.listen(0, host), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** Those that are open. */
+    sockets: sockets as ReadonlySet<Socket>,
+    async close(): Promise<void> {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The port of a server that listens, at this host, until the test ends. */
+export const portForTest = async (...given: Parameters<typeof listening>): Promise<number> =>
+  (await startForTest(listening(...given))).port;
 
 /** What is waited for comes at once, or on a busy machine late. */
 export const soon = { timeout: 120_000, interval: 25 };
