@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDevicebound, type Delivery, type Devicebound, limits } from '../src/cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, feedbackRules } from '../src/cloudToDevice/feedback.ts';
 import { createLockedQueue, type LockedItem, type LockedQueue } from '../src/cloudToDevice/queue.ts';
@@ -14,7 +14,6 @@ beforeEach(() => {
   left = [];
   queue = createLockedQueue({ rules, now: Date.now, onOutcome: (item, outcome) => left.push([item, outcome]) });
 });
-afterEach(() => vi.useRealTimers());
 
 const open = (room = () => true) => {
   const got: LockedItem<string>[] = [];

@@ -4,7 +4,7 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import rhea, { type EventContext, type Sender } from 'rhea';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../src/core/core.ts';
 import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
@@ -81,7 +81,6 @@ describe('a limit', () => {
 
 describe('shaping', () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
 
   /** Ask for operations by name; what went so far, with the code of a refusal. */
   const shaping = (...parameters: Parameters<typeof createThrottle>) => {

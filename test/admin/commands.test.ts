@@ -14,7 +14,6 @@ beforeEach(() => {
 afterEach(() => {
   process.exitCode = exitCode;
   for (const listener of listeners()) process.stdout.off('error', listener);
-  vi.restoreAllMocks();
 });
 
 type Listener = (error: object) => void;

@@ -36,7 +36,6 @@ async function serveTcp(onRequest: (socket: Socket) => unknown): Promise<string>
 /** Limits expire when the test says so, however late a busy machine is. */
 function time() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   return {
     passes: (ms: number) => void vi.advanceTimersByTime(ms),
     /** What has failed as soon as this time has passed. */
@@ -161,7 +160,6 @@ describe('the transport', () => {
       socket.write(all.map((part) => Buffer.from(part).toString('latin1')).join(''), 'latin1');
     });
     const joining = vi.spyOn(Buffer, 'concat');
-    onTestFinished(() => joining.mockRestore());
     expect((await client(url)('GET', '/')).data.toString()).toBe(text);
     expect(joining.mock.calls.filter(([pieces]) => pieces.length > 2)).toEqual([]);
   });
@@ -173,11 +171,10 @@ describe('the transport', () => {
   });
 
   it('reports that this process may open no more connections', async () => {
-    const connect = vi.spyOn(net, 'connect').mockImplementation(() => {
+    vi.spyOn(net, 'connect').mockImplementation(() => {
       const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
       return new net.Socket().destroy(error);
     });
-    onTestFinished(() => connect.mockRestore());
     const { fault, sent } = await failure(client('http://127.0.0.1:9')('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['too many open files', false]);
   });
@@ -445,7 +442,6 @@ it('pieces of any size are joined, and no pieces make an empty buffer', () => {
 
 it('many small pieces need few buffers', () => {
   const allocated = vi.spyOn(Buffer, 'allocUnsafe');
-  onTestFinished(() => allocated.mockRestore());
   const joined = createJoined();
   for (let index = 0; index < 100_000; index += 1) joined.add(Buffer.from('a'));
   expect(allocated.mock.calls.length).toBeLessThan(10);

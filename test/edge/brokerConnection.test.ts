@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:net';
 import { generate, parser } from 'mqtt-packet';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Broker as Client, clientOptions, connectToBroker } from '../../edge/src/modules/brokerConnection.ts';
 import type { Reply } from '../../edge/src/modules/messages.ts';
 import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/routing.ts';
@@ -150,7 +150,6 @@ describe('the connection to the broker', () => {
 
   it('leaves no listener behind when it is open', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
-    onTestFinished(() => added.mockRestore());
     await connected();
     const [ofAll] = added.mock.contexts as AbortSignal[];
     expect(ofAll && getEventListeners(ofAll, 'abort')).toEqual([]);

@@ -155,10 +155,9 @@ describe('the hub', () => {
 
   it('that is silent is an outage', async () => {
     const { setTimeout } = Socket.prototype;
-    const soon = vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, ...rest) {
+    vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, ...rest) {
       return setTimeout.call(this, ms === 10_000 ? 10 : ms, ...rest);
     });
-    onTestFinished(() => soon.mockRestore());
     const host = await addressOf(createServer());
     const outage = { what: 'hub', mark: 'failure', found: `${host}: no answer within 10 s`, isOutage: true };
     expect(await checkHub({ connectionString: ofHub(host), webSockets: false })).toMatchObject([outage]);

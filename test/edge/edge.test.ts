@@ -37,7 +37,6 @@ it('a proxy that stops ends the invocations in progress when the drain time is o
 
 it('the connection to the hub is renewed after 20 hours, when no invocation is in progress', async () => {
   const intervals = vi.spyOn(globalThis, 'setInterval');
-  onTestFinished(() => intervals.mockRestore());
   const { edge, invoked, request } = await startInvoked();
   onTestFinished(() => edge.close());
   const [look] = intervals.mock.calls.find(([, ms]) => ms === 86_400) ?? [];

@@ -73,7 +73,6 @@ describe('the connection to the hub', () => {
     const connectionString = hub.deviceConnectionString(...identity);
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
     const intervals = vi.spyOn(globalThis, 'setInterval');
-    onTestFinished(() => intervals.mockRestore());
     const token = { valid: 77_777, renewWhenIdle: 70_000, renew: 72_000 };
     connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
     await connected();
@@ -135,11 +134,8 @@ describe('the connection to the hub', () => {
 
   it('is not opened while the hub is silent', async () => {
     const { setTimeout } = globalThis;
-    const soon = vi
-      .spyOn(globalThis, 'setTimeout')
-      .mockImplementation(((run: () => void, ms?: number) =>
-        setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
-    onTestFinished(() => soon.mockRestore());
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) =>
+      setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
     const host = `127.0.0.1:${await portForTest(createServer())}`;
     const connectionString = `HostName=${host};DeviceId=d;SharedAccessKey=a2V5`;
     connect({ access: () => ({ connectionString, webSockets: false }) });

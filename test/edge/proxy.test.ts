@@ -13,7 +13,6 @@ beforeEach(() => {
 afterEach(() => {
   edge.droppedReplies.close();
   const left = [edge.concurrency.inFlight, edge.topics.all(), vi.getTimerCount()];
-  vi.useRealTimers();
   expect(left).toEqual([0, topics, 0]);
 });
 

@@ -20,10 +20,6 @@ const configOf = (part: '_transport' | '_restApiClient'): Config =>
   Reflect.get(Reflect.get(open(), part), '_config') as Config;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 it.each(['_transport', '_restApiClient'] as const)('%s puts the scope of the settings for the audience', (part) =>
   expect(configOf(part).tokenScope).toBe(scope),

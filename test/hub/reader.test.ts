@@ -114,15 +114,11 @@ describe('a reader', () => {
 
 it('a reader reports the time of its silence although the system clock is set back', async () => {
   vi.useFakeTimers();
-  try {
-    const { reader } = byHand();
-    vi.setSystemTime(Date.now() - 3_600_000);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
-    await reader.close();
-  } finally {
-    vi.useRealTimers();
-  }
+  const { reader } = byHand();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
+  await reader.close();
 });
 
 it.each([
@@ -166,7 +162,6 @@ it.each([
   'A reader has been quiet since %s',
   async (_, signs: Partial<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>, expected) => {
     vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
     const { client, reader, subscriptions } = byHand();
     const refusal = Object.assign(new Error('no'), { code: 'UnauthorizedError' });
     const gives = {

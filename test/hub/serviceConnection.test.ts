@@ -144,7 +144,6 @@ describe('the connection to the service endpoint, with the official client', () 
     const inTime = Array.from({ length: 9 }, (_, index) => index);
     const look = () => vi.advanceTimersByTime(answerWithinMs / 8);
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
-    afterEach(() => void vi.useRealTimers());
 
     it('fails only the reply that is never settled: others continue over the same connection (C4)', async () => {
       await setUp(unless('silence'), answerWithinMs);

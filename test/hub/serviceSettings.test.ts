@@ -102,7 +102,6 @@ it('A stop ends a message in progress before it closes what the message needs, a
 
 it('A standstill is noticed before the next call of a message, which makes no more', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   const backend = await backendByHand();
   const { hub, service, lines } = await start({ backends: { ...settings.backends, principalManagerUrl: backend.url } });
   hub.append('0', hubEvent({ ...v2('identity.update', { publicKey: 'k' }, { ack: 'none' }), sequenceNumber: 0 }));

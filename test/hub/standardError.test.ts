@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { startHub } from 'iot-hub-emulator';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { plainService, send, transportOf } from '../traps/support/plain.ts';
@@ -21,7 +21,6 @@ beforeEach(() => {
   for (const level of ['warn', 'error'] as const)
     vi.spyOn(console, level).mockImplementation((...words) => void told.push(words));
 });
-afterEach(() => vi.restoreAllMocks());
 /** It may also fail before. */
 const closeOf = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 

@@ -128,7 +128,6 @@ describe('a call', () => {
 
   it('without a connection is given up unsent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
     const server = createServer();
     const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
     const called = methods.invoke({ ...call, timeoutSeconds: 5 });
@@ -158,7 +157,6 @@ describe('a call', () => {
 
   it('is given up five seconds after its time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
     const { requests, methods } = await withKey(undefined);
     const settled = vi.fn();
     const called = methods.invoke({ ...call, timeoutSeconds: 5 }).finally(settled);
@@ -173,7 +171,6 @@ describe('a call', () => {
 describe('in time that passes only when the test says so', () => {
   function inVirtualTime() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
   }
   /** For the limits of the connections, which have a clock of their own. */
   const passInPool = (ms: number) => {
@@ -262,7 +259,6 @@ describe('with a key in a file', () => {
   /** @param next the key that is in the file when the hub has refused the first one */
   async function setUp(next: string | undefined, ...answers: readonly Answer[]) {
     vi.useFakeTimers({ toFake: ['Date'] }); // signatures differ by their keys only
-    onTestFinished(() => void vi.useRealTimers());
     const { requests, ca, hostName } = await hubThatAnswers(...answers);
     const listeners = new Set<() => void>();
     let current = connectionOf(hostName, 'one');

@@ -1,6 +1,6 @@
 import mqtt from 'azure-iot-device-mqtt';
 import type { StandingFault } from 'iot-hub-emulator';
-import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';
@@ -43,7 +43,6 @@ describe('the hub', () => {
   it('refuses the key: callers get 503, the log has an error, and the front door is not ready', async () => {
     setup.hub.faults.add(refuse(401002));
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
     const called = await setup.call(conveyor, 'stop');
     await expectFailure(setup, called, 503, 'hub_refuses_us', /its operator has been alerted/);
     expect(setup.lines.filter(({ level }) => level === 'error')).toMatchObject([

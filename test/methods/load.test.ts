@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Traces, unrecorded } from '../../src/observing/observation.ts';
 import { soon } from '../support/waiting.ts';
@@ -133,7 +133,6 @@ describe('the front door', () => {
     const calling = setup.call(conveyor, 'stop', { timeout: 300 });
     await motor.next();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
     let isOver = false;
     const stopped = setup.instance.stop().then(() => {
       isOver = true;

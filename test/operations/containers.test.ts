@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
@@ -128,7 +128,6 @@ it.each(['ifMatch', 'ifNoneMatch'] as const)('that %s is not kept is noticed, an
 
 it('what interrupted trials have left for ten minutes is deleted, and no other blob', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
   const account = memoryAccount();
   account.put('check/old');
   account.put('checkpoint');

@@ -1,5 +1,5 @@
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import type { AccountAccess } from '../../src/access/access.ts';
 import { clientOptions, openContainer, StorageError } from '../../src/stores/account.ts';
@@ -31,8 +31,6 @@ function rotating(...ports: number[]) {
 
 const open = (account: AccountAccess = connectionStringTo(1), given = limits) =>
   openContainer({ account, container: 'c' }, 'storage', given);
-
-afterEach(() => void vi.restoreAllMocks());
 
 describe('a request to an account', () => {
   withFakeTimers();

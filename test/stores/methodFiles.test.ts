@@ -1,12 +1,10 @@
 import { BlobClient, type BlobGetPropertiesResponse, BlobServiceClient } from '@azure/storage-blob';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { createFileStorage } from '../../src/stores/methodFiles.ts';
 
 // What is signed for a device (M9).
-
-afterEach(() => void vi.restoreAllMocks());
 
 const key = Buffer.from('a key of this test').toString('base64');
 const maxBytes = 1_000;
@@ -84,7 +82,6 @@ describe('a file is looked up', () => {
     expect(asked).toEqual(['a']);
     await vi.advanceTimersByTimeAsync(1);
     expect([asked, (await signed).kind]).toEqual([['a', 'a'], 'file']);
-    vi.useRealTimers();
   });
 
   it('no third time', async () => {
@@ -169,7 +166,6 @@ describe('with a key that is replaced', () => {
     expect(asked).toEqual(['a', 'a']);
     expect(signed).toEqual(await storageWhere({}, connectionOf(next)).sign('a'));
     expect(signed).not.toEqual(await storageWhere({}).sign('a'));
-    vi.useRealTimers();
   });
 
   it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
@@ -237,6 +233,5 @@ describe('with an identity', () => {
     expect(Date.parse(late.searchParams.get('se') ?? '')).toBeLessThanOrEqual(Number(lent[1]));
     caller.abort();
     expect(signal?.aborted).toBe(true);
-    vi.useRealTimers();
   });
 });
