@@ -15,7 +15,7 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventProducer, serviceForAll } from './support/eventClients.ts';
+import { eventProducer, openDevice, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
@@ -162,11 +162,9 @@ describe.each([
 });
 
 test('a message to a device over AMQP arrives with its properties, and is removed when the device completes it', async () => {
-  const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-  onTestFinished(() => void client.close());
+  const client = await openDevice(hub, deviceId, undefined, amqp.Amqp);
   const received: device.Message[] = [];
   client.on('message', (message) => received.push(message));
-  await client.open();
   const properties = { msgType: 'ack', 'a b': 'ü/&' };
   await service.send(deviceId, serviceMessage('hello', { messageId: 'm1', correlationId: 'c1', properties }));
   await expect.poll(() => received.length).toBe(1);
@@ -182,17 +180,12 @@ test('a message to a device over AMQP arrives with its properties, and is remove
 });
 
 test('a second connection of a device replaces the first, over any protocols', async () => {
-  const first = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-  first.on('error', () => undefined);
-  await first.open();
+  const first = await openDevice(hub, deviceId, undefined, amqp.Amqp);
   await first.sendEvent(deviceMessage('x'));
-  const second = await deviceClient(hub, deviceId, undefined, mqtt.Mqtt);
-  await second.open();
+  await openDevice(hub, deviceId, undefined, mqtt.Mqtt);
   const ended = hub.journal.list({ kind: 'disconnected', deviceId });
   expect(ended).toMatchObject([{ protocol: 'amqp', reason: 'the device connected again' }]);
   expect(hub.isConnected(deviceId)).toBe(true);
-  await second.close();
-  await first.close();
 });
 
 const transports = {
@@ -318,9 +311,7 @@ describe('after a drop', () => {
     ['AMQP', amqp.Amqp],
     ['MQTT', mqtt.Mqtt],
   ])('events that a device sends over %s after the drop, before it notices, are not appended', async (_, transport) => {
-    const client = await deviceClient(hub, deviceId, undefined, transport);
-    client.on('error', () => undefined);
-    await client.open();
+    const client = await openDevice(hub, deviceId, undefined, transport);
     await client.sendEvent(deviceMessage('before'));
     expect(await drop('device')).toBe(1);
     const sent = client.sendEvent(deviceMessage('in flight')).then(
@@ -333,9 +324,7 @@ describe('after a drop', () => {
     expect(await sent).toBe('lost');
   });
   test('of the messages that a device has in flight, exactly the acknowledged ones are appended', async () => {
-    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-    client.on('error', () => undefined);
-    await client.open();
+    const client = await openDevice(hub, deviceId, undefined, amqp.Amqp);
     await client.sendEvent(deviceMessage('first'));
     const acknowledged = ['first'];
     const sends = Array.from({ length: 500 }, (_, i) =>

@@ -15,8 +15,9 @@ import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Policy } from '../src/identity/policies.ts';
 import { createRegistry, type Registry } from '../src/identity/registry.ts';
 import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
-import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
+import { deviceClient, deviceMessage, listenToEvents, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
+import { openService } from './support/eventClients.ts';
 import { folderForEach, listening } from './support/fixtures.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
@@ -66,8 +67,7 @@ describe('a hub without a directory', () => {
 test('closing ends every connection and frees every port', async () => {
   await using hub = await startHub({ devices: [{ deviceId: 'pump-1' }] });
   const device = await connectedDevice(hub, 'pump-1');
-  const service = serviceClient(hub);
-  await service.open();
+  const service = await openService(hub);
   await service.send('pump-1', serviceMessage('x'));
   const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
   const idle = connect(hub.ports.amqps, '127.0.0.1');

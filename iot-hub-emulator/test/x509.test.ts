@@ -15,14 +15,8 @@ import type { Authentication } from '../src/identity/authentication.ts';
 import { ensureCertificates } from '../src/identity/certificates.ts';
 import { type Issued, issueCertificate } from '../src/identity/issueCertificate.ts';
 import { ensurePolicies } from '../src/identity/policies.ts';
-import {
-  agentOf,
-  deviceMessage,
-  nextMessage,
-  registryClient,
-  serviceClient,
-  serviceMessage,
-} from './support/clients.ts';
+import { agentOf, deviceMessage, nextMessage, registryClient, serviceMessage } from './support/clients.ts';
+import { openService } from './support/eventClients.ts';
 import { folderForEach, portForTest } from './support/fixtures.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
@@ -91,10 +85,9 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     expect(event).toContain('{"scope":"device","type":"x509","issuer":"iothub","acceptingIpFilterRule":null}');
     expect((await client.getTwin()).properties.reported).toMatchObject({ $version: 1 });
     const received = nextMessage(client);
-    const service = serviceClient(hub);
+    const service = await openService(hub);
     await service.send(deviceId, serviceMessage('open'));
     expect((await received).getData().toString()).toBe('open');
-    await service.close();
   });
   test('by the secondary one, and by a certificate that a registered CA certificate stands behind', async () => {
     const own = await issueCertificate({ name: 'anything', role: 'client' });

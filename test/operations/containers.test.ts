@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { portForTest, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
-import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { startLossyProxy } from '../support/lossyProxy.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
@@ -11,11 +11,7 @@ import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
 // What `check` says of the containers.
 
 const storage = storageForAll();
-let proxy: LossyProxy;
-beforeEach(async () => {
-  proxy = await startLossyProxy(storage.port);
-});
-afterEach(() => proxy.close());
+const proxy = startForEach(() => startLossyProxy(storage.port));
 
 type Settings = Readonly<Record<string, string>>;
 const settings = (more: Settings = {}) =>

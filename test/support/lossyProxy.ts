@@ -18,7 +18,7 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
   const seen: string[] = [];
   const server = createServer(async (incoming, outgoing) => {
     seen.push(`${incoming.method} ${incoming.url}`);
-    const fate = await proxy.fate(incoming);
+    const fate = await decide(incoming);
     if (fate === 'hang') return;
     if (typeof fate === 'number') {
       incoming.resume();
@@ -40,12 +40,15 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
     forwarded.once('error', () => incoming.socket.destroy());
     incoming.pipe(forwarded);
   });
-  const { port, close } = await listening(server);
-  const proxy: LossyProxy = {
-    port,
-    fate: () => 'pass',
+  let decide: LossyProxy['fate'] = () => 'pass';
+  return {
+    ...(await listening(server)),
     seen,
-    close,
+    get fate() {
+      return decide;
+    },
+    set fate(next) {
+      decide = next;
+    },
   };
-  return proxy;
 }
