@@ -11,6 +11,7 @@ import timersOfPool from 'undici/lib/util/timers.js';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderForAll, listening, portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';
 
 // What a stop says of the calls that it ends: whether the hub can have got them (M14).
@@ -260,22 +261,9 @@ describe('with a key in a file', () => {
   async function setUp(next: string | undefined, ...answers: readonly Answer[]) {
     vi.useFakeTimers({ toFake: ['Date'] }); // signatures differ by their keys only
     const { requests, ca, hostName } = await hubThatAnswers(...answers);
-    const listeners = new Set<() => void>();
-    let current = connectionOf(hostName, 'one');
-    const change = (key: string) => {
-      current = connectionOf(hostName, key);
-      for (const listener of listeners) listener();
-    };
-    const renew = vi.fn(async () => {
-      if (next !== undefined) change(next);
-      return current;
-    });
-    const onChange = (listener: () => void) => {
-      listeners.add(listener);
-      return () => {};
-    };
-    const methods = methodsOf({ current: () => current, renew, onChange }, ca);
-    return { requests, renew, change, methods };
+    const { secret, change } = rotatingSecret(...['one', next ?? []].flat().map((key) => connectionOf(hostName, key)));
+    const methods = methodsOf(secret, ca);
+    return { requests, renew: secret.renew, change: (key: string) => change(connectionOf(hostName, key)), methods };
   }
   const signed = (requests: readonly { readonly authorization: string }[]) =>
     new Set(requests.map(({ authorization }) => /sig=([^&]+)/.exec(authorization)?.[1])).size;

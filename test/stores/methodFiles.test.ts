@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { createFileStorage } from '../../src/stores/methodFiles.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 
 // What is signed for a device (M9).
 
@@ -150,14 +151,7 @@ describe('with a key that is replaced', () => {
   const next = Buffer.from('another key of this test').toString('base64');
 
   /** An account whose key has changed when a look-up is refused. */
-  function rotating() {
-    let current = connectionOf(key);
-    const renew = async () => {
-      current = connectionOf(next);
-      return current;
-    };
-    return { current: () => current, renew: vi.fn(renew), onChange: () => () => {} };
-  }
+  const rotating = () => rotatingSecret(connectionOf(key), connectionOf(next)).secret;
 
   it.each([401, 403])('a file is looked up and signed with the next one after the status %d (D397)', async (status) => {
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -170,15 +164,10 @@ describe('with a key that is replaced', () => {
 
   it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
     const keys = ['second', 'third'].map((name) => connectionOf(Buffer.from(name).toString('base64')));
-    let current = connectionOf(key);
-    const renew = vi.fn(async (refused: string) => {
-      if (refused === current) current = keys.shift() ?? current;
-      return current;
-    });
-    const account = { current: () => current, renew, onChange: () => () => {} };
-    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, account);
+    const { secret } = rotatingSecret(connectionOf(key), ...keys);
+    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, secret);
     expect(await sign('a')).toMatchObject({ kind: 'unavailable', error: { status: 403 } });
-    expect([asked.length, renew.mock.calls.length]).toEqual([3, 3]);
+    expect([asked.length, secret.renew.mock.calls.length]).toEqual([3, 3]);
   });
 
   it('the next one is not asked for after another failure, or when the caller has gone', async () => {
