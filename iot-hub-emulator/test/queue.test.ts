@@ -174,13 +174,6 @@ describe('the queue of a device', () => {
     expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
     expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
   });
-  test('removes a message that was abandoned ten times', () => {
-    send('a');
-    const { got, ids } = listen();
-    for (let i = 0; i < limits.deliveries; i++) got[i]?.settle('abandon');
-    expect(ids()).toHaveLength(limits.deliveries);
-    expect(settled()).toEqual([['a', 'undeliverable']]);
-  });
   test('removes a message after an hour, or at its own expiry time', () => {
     send('a');
     devicebound.enqueue('d1', message('b', { expiryTime: new Date(now + 1000).toISOString() }), 'service');
