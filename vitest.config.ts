@@ -104,7 +104,7 @@ export const common = {
   pool: 'forks' as const,
   execArgv: ['--import', endWithRunner],
   env: { [seedVariable]: String(firstSeed()) },
-  setupFiles: [fullPath('test/support/seedOfRun.ts')],
+  setupFiles: [fullPath('test/support/setup.ts')],
   // What is waited for comes at once, or on a busy machine late.
   expect: { poll: { timeout: 120_000, interval: 25 } },
 };

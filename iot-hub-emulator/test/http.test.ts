@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
 import { createHttpServer, type HttpHandler, isLocal } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
-import { soon } from './support/fixtures.ts';
+import { portForTest, soon } from './support/fixtures.ts';
 
 describe('routes', () => {
   const routes = [
@@ -51,12 +51,7 @@ describe('a server', () => {
   async function serving(serve: HttpHandler['serve']): Promise<string> {
     const explain = (error: unknown) => ({ status: 418, body: JSON.stringify(String(error)) });
     const server = createHttpServer({ keepAliveMs: 1000, serve, explain });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${await portForTest(server)}`;
   }
   const bodyReader: HttpHandler['serve'] = async (message) => {
     const body = await readBody(message, 10, () => new Error('too large'));

@@ -15,9 +15,11 @@ import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Policy } from '../src/identity/policies.ts';
 import { createRegistry, type Registry } from '../src/identity/registry.ts';
 import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
-import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
+import { deviceClient, deviceMessage, listenToEvents, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
+import { openService } from './support/eventClients.ts';
 import { folderForEach } from './support/fixtures.ts';
+import { listening } from './support/listening.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
 const directory = folderForEach('hub');
@@ -66,8 +68,7 @@ describe('a hub without a directory', () => {
 test('closing ends every connection and frees every port', async () => {
   await using hub = await startHub({ devices: [{ deviceId: 'pump-1' }] });
   const device = await connectedDevice(hub, 'pump-1');
-  const service = serviceClient(hub);
-  await service.open();
+  const service = await openService(hub);
   await service.send('pump-1', serviceMessage('x'));
   const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
   const idle = connect(hub.ports.amqps, '127.0.0.1');
@@ -84,10 +85,8 @@ test('closing ends every connection and frees every port', async () => {
 });
 
 test('a hub listens on the given ports, and on the loopback interface only', async () => {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as { port: number };
-  free.close();
+  const { port, close } = await listening(createServer());
+  await close();
   const hub = await hubForTest({ ports: { mqtts: port } });
   expect(hub.ports.mqtts).toBe(port);
 });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startAuthority } from '../src/authority/authority.ts';
 import { startHub } from '../src/hub.ts';
 import { createAccess } from '../src/identity/access.ts';
 import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Right } from '../src/identity/policies.ts';
 import { createRegistry } from '../src/identity/registry.ts';
-import { deviceClient, deviceMessage } from './support/clients.ts';
-import { eventConsumer } from './support/eventClients.ts';
+import { deviceMessage } from './support/clients.ts';
+import { eventConsumer, openDevice } from './support/eventClients.ts';
 import { folderForAll, startForAll } from './support/fixtures.ts';
 import { printed } from './support/printed.ts';
 
@@ -69,9 +69,7 @@ describe('the official clients with the token', () => {
 
 describe('the event hub behind the route', () => {
   test('has what devices send, with the hub’s stamps, and the built-in endpoint has nothing of it', async () => {
-    const pump = await deviceClient(hub, 'pump-1');
-    onTestFinished(() => void pump.close());
-    await pump.open();
+    const pump = await openDevice(hub, 'pump-1');
     await pump.sendEvent(deviceMessage('{}'));
     const read = JSON.parse(await run(await federated(worker), 'read', 'routed'));
     expect(read).toMatchObject({ partitions: 2, stamps: { 'iothub-connection-device-id': 'pump-1' } });

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../src/command/stateFile.ts';
 import { folderForAll } from './support/fixtures.ts';
+import { listening } from './support/listening.ts';
 
 // The package as others get it: packed, installed by npm into an empty project, and used there (H18).
 
@@ -298,16 +298,9 @@ async function serveInstalled(project: string): Promise<{ url: string; close(): 
     else if (isArchive) response.end(await archiveOf(found.folder));
     else response.end(JSON.stringify(document(wanted)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const { port, close } = await listening(server);
+  url = `http://127.0.0.1:${port}`;
+  return { url, close };
 }
 
 /** What npm would have fetched, but for packages that are inside of it. */

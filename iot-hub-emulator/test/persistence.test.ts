@@ -5,17 +5,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
-import type iothub from 'azure-iothub';
 import rhea, { message } from 'rhea';
 import { afterEach, describe, expect, test } from 'vitest';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { eventOverhead } from '../src/events/partitionLog.ts';
 import type { Hub } from '../src/hub.ts';
 import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from './support/bare.ts';
-import { called, deviceClient, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import { called, registryClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, publishPacket, subscribe } from './support/device.ts';
+import { openDevice, openService, readFeedback } from './support/eventClients.ts';
 import { hubToRestart } from './support/sharedHub.ts';
 
 const { directory, start } = hubToRestart({ partitions: 2 });
@@ -216,8 +215,7 @@ describe('what survives', () => {
     await owner.updateTwin('pump', { tags: { hall: 1 }, properties: { desired: { limits: { rpm: [1, 9] } } } }, '*');
     await owner.updateModuleTwin('pump', 'm1', { tags: { of: 'the module' } }, '*');
     await owner.updateTwin('gone', { tags: { old: true } }, '*');
-    const client = await deviceClient(first, 'pump');
-    await client.open();
+    const client = await openDevice(first, 'pump');
     const twin = await client.getTwin();
     await called((done) => twin.properties.reported.update({ rpm: 5 }, done));
     await client.close();
@@ -241,11 +239,9 @@ describe('what survives', () => {
   });
   test('feedback that no service has fetched survives a restart, once; fetched feedback does not', async () => {
     const first = await start({ rules: { feedback: { batch: 2, everyMs: 3_600_000 } } });
-    const service = serviceClient(first);
-    await service.open();
-    const client = await deviceClient(first, 'pump', undefined, amqp.Amqp);
+    const service = await openService(first);
+    const client = await openDevice(first, 'pump', undefined, amqp.Amqp);
     client.on('message', (message) => void client.complete(message));
-    await client.open();
     const send = (messageId: string) =>
       service.send('pump', Object.assign(serviceMessage('x', { messageId }), { ack: 'full' }));
     await send('1'); // the first leaves at once
@@ -253,7 +249,6 @@ describe('what survives', () => {
     for (const id of ['2', '3', '4']) await send(id); // two together, the last waits for another
     await expect.poll(() => first.journal.list({ kind: 'c2d-settled' }).length).toBe(4);
     await client.close();
-    await service.close();
 
     const second = await start({ rules: { feedback: { batch: 2, everyMs: 10 } } });
     expect(await fetched(second, 3)).toEqual(['2', '3', '4']);
@@ -261,17 +256,12 @@ describe('what survives', () => {
 
   /** Complete feedback until so many messages were told of. */
   async function fetched(from: Hub, count: number): Promise<string[]> {
-    const service = serviceClient(from);
-    await service.open();
-    const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
-      result: iothub.Client.ServiceReceiver;
-    };
+    const service = await openService(from);
     const ids: string[] = [];
     await new Promise<void>((resolve) => {
-      receiver.on('message', (message: device.Message) => {
-        const records: { originalMessageId: string }[] = JSON.parse(message.getData().toString());
+      void readFeedback(service, (records) => {
         ids.push(...records.map(({ originalMessageId }) => originalMessageId));
-        receiver.complete(message as never, () => ids.length >= count && resolve());
+        if (ids.length >= count) resolve();
       });
     });
     await service.close();

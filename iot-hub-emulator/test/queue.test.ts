@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDevicebound, type Delivery, type Devicebound, limits } from '../src/cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, feedbackRules } from '../src/cloudToDevice/feedback.ts';
 import { createLockedQueue, type LockedItem, type LockedQueue } from '../src/cloudToDevice/queue.ts';
@@ -14,7 +14,6 @@ beforeEach(() => {
   left = [];
   queue = createLockedQueue({ rules, now: Date.now, onOutcome: (item, outcome) => left.push([item, outcome]) });
 });
-afterEach(() => vi.useRealTimers());
 
 const open = (room = () => true) => {
   const got: LockedItem<string>[] = [];
@@ -174,13 +173,6 @@ describe('the queue of a device', () => {
     expect(second.ids()).toEqual(['a', 'c']);
     expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
     expect(second.got.map(({ isRedelivered: again }) => again)).toEqual([true, true]);
-  });
-  test('removes a message that was abandoned ten times', () => {
-    send('a');
-    const { got, ids } = listen();
-    for (let i = 0; i < limits.deliveries; i++) got[i]?.settle('abandon');
-    expect(ids()).toHaveLength(limits.deliveries);
-    expect(settled()).toEqual([['a', 'undeliverable']]);
   });
   test('removes a message after an hour, or at its own expiry time', () => {
     send('a');

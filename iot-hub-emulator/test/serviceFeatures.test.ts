@@ -11,9 +11,9 @@ import { WebSocket } from 'ws';
 import type { DeviceboundRules } from '../src/cloudToDevice/deviceQueues.ts';
 import type { Hub } from '../src/hub.ts';
 import { bounds } from '../src/limits/bounds.ts';
-import { agentOf, deviceClient, nameOfError, serviceClient, serviceMessage, withSettings } from './support/clients.ts';
+import { agentOf, nameOfError, serviceMessage, withSettings } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
-import { serviceForAll } from './support/eventClients.ts';
+import { type FeedbackRecord, openDevice, openService, readFeedback, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
 
 // What the official service client can do besides sending.
@@ -25,16 +25,8 @@ serviceForAll(hub, (opened) => (service = opened));
 deviceForEach(hub, (id) => (deviceId = id));
 
 describe('feedback', () => {
-  type Records = { originalMessageId: string; statusCode: string; deviceId: string; deviceGenerationId: string }[];
-  const batches: Records[] = [];
-  let receiver: Awaited<ReturnType<iothub.Client['getFeedbackReceiver']>>['result'];
-  beforeAll(async () => {
-    ({ result: receiver } = (await service.getFeedbackReceiver()) as never);
-    receiver.on('message', (message: device.Message) => {
-      batches.push(JSON.parse(message.getData().toString()));
-      void receiver.complete(message as never);
-    });
-  });
+  const batches: FeedbackRecord[][] = [];
+  beforeAll(() => readFeedback(service, (records) => void batches.push(records)));
   const records = () => batches.flat().filter((record) => record.deviceId === deviceId);
   const send = (messageId: string, ack: string, changes: object = {}) => {
     const message = serviceMessage('x', { messageId });
@@ -42,42 +34,26 @@ describe('feedback', () => {
     return service.send(deviceId, message);
   };
 
-  test('reports a message that the device completed, if it was requested', async () => {
-    const client = await deviceClient(hub, deviceId);
-    onTestFinished(() => void client.close());
-    client.on('message', () => undefined);
-    await client.open();
+  test.each([
+    ['completed', 'complete', 'Success', ['m-positive', 'm-full']],
+    ['rejected', 'reject', 'Rejected', ['m-negative', 'm-full']],
+  ] as const)('reports a message that the device %s, if it was requested', async (_, settle, statusCode, ids) => {
+    const client = await openDevice(hub, deviceId, undefined, amqp.Amqp);
+    client.on('message', (message) => void client[settle](message));
     for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
     await expect.poll(() => records().length).toBe(2);
     const deviceGenerationId = hub.registry.get(deviceId)?.generationId;
-    const success = { statusCode: 'Success', description: 'Success', deviceId, deviceGenerationId };
-    expect(records()).toMatchObject([
-      { ...success, originalMessageId: 'm-positive', enqueuedTimeUtc: expect.stringMatching(/^\d{4}-.*Z$/) },
-      { ...success, originalMessageId: 'm-full' },
-    ]);
-  });
-  test('reports a message that the device rejected, if it was requested', async () => {
-    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-    onTestFinished(() => void client.close());
-    client.on('message', (message) => void client.reject(message));
-    await client.open();
-    for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
-    await expect
-      .poll(() => records().map(({ originalMessageId, statusCode }) => [originalMessageId, statusCode]))
-      .toEqual([
-        ['m-negative', 'Rejected'],
-        ['m-full', 'Rejected'],
-      ]);
+    const told = { statusCode, description: statusCode, deviceId, deviceGenerationId };
+    const enqueuedTimeUtc = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(records()).toMatchObject(ids.map((originalMessageId) => ({ ...told, originalMessageId, enqueuedTimeUtc })));
   });
   test('reports a message that expired before a device took it', async () => {
     await send('m1', 'full', { expiryTimeUtc: Date.now() - 1 });
     await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['Expired']);
   });
   test('reports a message that was abandoned too often', async () => {
-    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-    onTestFinished(() => void client.close());
+    const client = await openDevice(hub, deviceId, undefined, amqp.Amqp);
     client.on('message', (message) => void client.abandon(message));
-    await client.open();
     await send('m1', 'full');
     await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['DeliveryCountExceeded']);
   });
@@ -162,10 +138,8 @@ describe('the protocol layer of azure-iothub', () => {
 
   test('a purge empties a queue, delivered messages included, and returns their number', async () => {
     for (const id of ['1', '2', '3']) await send(id);
-    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
-    onTestFinished(async () => void (await client.close().catch(() => undefined)));
+    const client = await openDevice(hub, deviceId, undefined, amqp.Amqp);
     client.on('message', () => undefined);
-    await client.open();
     await expect.poll(() => hub.journal.list({ kind: 'c2d-delivered', deviceId }).length).toBe(3);
     expect(await purge('service')).toMatchObject({ totalMessagesPurged: 3, deviceId });
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
@@ -173,14 +147,8 @@ describe('the protocol layer of azure-iothub', () => {
     expect(await purge('service')).toMatchObject({ totalMessagesPurged: 0 });
   });
   test('purged messages have feedback, if it was requested', async () => {
-    const records: { originalMessageId: string; statusCode: string; deviceId: string }[] = [];
-    const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
-      result: iothub.Client.ServiceReceiver;
-    };
-    receiver.on('message', (message: device.Message) => {
-      records.push(...JSON.parse(message.getData().toString()));
-      void receiver.complete(message as never);
-    });
+    const records: FeedbackRecord[] = [];
+    await readFeedback(service, (more) => void records.push(...more));
     for (const ack of ['none', 'positive', 'negative', 'full']) await send(ack, { ack });
     await purge('iothubowner');
     const own = () => records.filter((record) => record.deviceId === deviceId);
@@ -223,9 +191,7 @@ describe('deliveries', () => {
 
   const start = async (devicebound: Partial<DeviceboundRules>) => {
     const hub = await hubForTest({ devices: [{ deviceId: 'pump' }], rules: { devicebound } });
-    const service = serviceClient(hub);
-    await service.open();
-    onTestFinished(async () => void (await service.close()));
+    const service = await openService(hub);
     const outcomes = () =>
       hub.journal.list({ kind: 'c2d-settled' }).map((entry) => 'outcome' in entry && entry.outcome);
     return { hub, outcomes, send: (body: string) => service.send('pump', serviceMessage(body)) };
@@ -233,11 +199,9 @@ describe('deliveries', () => {
 
   /** The official device client over AMQP, which settles by hand; what it got. */
   const listening = async (hub: Hub) => {
-    const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
-    onTestFinished(async () => void (await client.close().catch(() => undefined)));
+    const client = await openDevice(hub, 'pump', undefined, amqp.Amqp);
     const got: device.Message[] = [];
     client.on('message', (message) => got.push(message));
-    await client.open();
     const counts = () =>
       got.map(({ transportObj }) => (transportObj as { delivery_count?: number }).delivery_count ?? 0);
     return { client, got, counts };

@@ -1,24 +1,17 @@
 import { once } from 'node:events';
-import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import rhea, { type EventContext, type Sender } from 'rhea';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HubRules } from '../src/core/core.ts';
 import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
-import {
-  deviceClient,
-  deviceMessage,
-  nameOfError,
-  registryClient,
-  serviceClient,
-  serviceMessage,
-} from './support/clients.ts';
+import { deviceMessage, nameOfError, registryClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
+import { eventProducer, openDevice, openService } from './support/eventClients.ts';
 import { hubForAll, hubForTest } from './support/sharedHub.ts';
 
 const throttled = { condition: 'com.microsoft:device-container-throttled' };
@@ -81,7 +74,6 @@ describe('a limit', () => {
 
 describe('shaping', () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
 
   /** Ask for operations by name; what went so far, with the code of a refusal. */
   const shaping = (...parameters: Parameters<typeof createThrottle>) => {
@@ -148,22 +140,16 @@ describe('a hub that throttles', () => {
     const frozen = Date.now();
     return hubForTest({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
   };
-  const opened = async (hub: Awaited<ReturnType<typeof start>>): Promise<iothub.Client> => {
-    const service = serviceClient(hub);
-    await service.open();
-    onTestFinished(async () => void (await service.close()));
-    return service;
-  };
 
   test('refuses messages to devices with the error that the service client knows', async () => {
     const hub = await start({ tier: 'S1', devicebound: { pending: 200 } });
-    const service = await opened(hub);
+    const service = await openService(hub);
     for (let i = 0; i < 100; i++) await service.send('pump', serviceMessage('x'));
     expect(await nameOfError(service.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
     expect(hub.devicebound.pending('pump')).toHaveLength(100);
   });
   test('answers messages to devices late before it refuses them, when it shapes', async () => {
-    const service = await opened(await start({ rates: { c2d: 4 }, shapingMs: 500 }));
+    const service = await openService(await start({ rates: { c2d: 4 }, shapingMs: 500 }));
     const began = performance.now();
     const send = () => nameOfError(service.send('pump', serviceMessage('x')));
     await send(); // the link
@@ -173,7 +159,7 @@ describe('a hub that throttles', () => {
   test('refuses an exhausted quota with the error that the service client takes for a full queue', async () => {
     const hub = await start({});
     hub.faults.add({ kind: 'quota' });
-    const error = await opened(hub)
+    const error = await openService(hub)
       .then((service) => service.send('pump', serviceMessage('x')))
       .catch((reason) => reason);
     expect(error.constructor.name).toBe('DeviceMaximumQueueDepthExceededError');
@@ -181,11 +167,11 @@ describe('a hub that throttles', () => {
     expect(hub.devicebound.pending('pump')).toEqual([]);
   });
   test('throttles only on request', async () => {
-    const service = await opened(await start({}));
+    const service = await openService(await start({}));
     for (let i = 0; i < 20; i++) await service.send('pump', serviceMessage('x'));
   });
   test('refuses method calls', async () => {
-    const service = await opened(await start({ tier: 'S1', rates: { method: 1 } }));
+    const service = await openService(await start({ tier: 'S1', rates: { method: 1 } }));
     const call = { methodName: 'start' };
     expect(await nameOfError(service.invokeDeviceMethod('pump', call))).toBe('Error'); // not online
     expect(await nameOfError(service.invokeDeviceMethod('pump', call))).toBe('ThrottlingError');
@@ -209,9 +195,7 @@ describe('a hub that throttles', () => {
   });
   test('rejects messages from AMQP devices', async () => {
     const hub = await start({ rates: { d2c: 1 } });
-    const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
-    onTestFinished(() => void client.close());
-    await client.open();
+    const client = await openDevice(hub, 'pump', undefined, amqp.Amqp);
     await client.sendEvent(deviceMessage('x'));
     expect(await nameOfError(client.sendEvent(deviceMessage('x')))).toBe('ThrottlingError');
   });
@@ -220,8 +204,7 @@ describe('a hub that throttles', () => {
     ['MQTT', mqtt.Mqtt],
   ])('answers devices over %s late before it refuses them, when it shapes', async (_, transport) => {
     const hub = await start({ rates: { d2c: 4 }, shapingMs: 500 });
-    const client = await deviceClient(hub, 'pump', undefined, transport);
-    await client.open();
+    const client = await openDevice(hub, 'pump', undefined, transport);
     const began = performance.now();
     const bodies = ['1', '2', '3', '4', '5', '6'];
     const outcomes = await Promise.all(bodies.map((body) => nameOfError(client.sendEvent(deviceMessage(body)))));
@@ -229,7 +212,6 @@ describe('a hub that throttles', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(490);
     const arrived = hub.journal.list({ kind: 'd2c' }).map((entry) => 'body' in entry && String(entry.body));
     expect(arrived).toEqual(bodies);
-    await client.close();
   });
   test('disconnects MQTT devices that send too much', async () => {
     const hub = await start({ rates: { d2c: 1 } });
@@ -250,9 +232,9 @@ describe('a hub that throttles', () => {
   });
   test('refuses links that are opened too fast', async () => {
     const hub = await start({ rates: { connect: 1 } });
-    const service = await opened(hub);
+    const service = await openService(hub);
     await service.send('pump', serviceMessage('x'));
-    const second = await opened(hub);
+    const second = await openService(hub);
     expect(await nameOfError(second.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
   });
 });
@@ -268,10 +250,7 @@ const tooLarge =
 
 test('the official producer learns that an event is too large, and keeps its link', async () => {
   const hub = await start();
-  const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
-    retryOptions: { maxRetries: 0, timeoutInMs: 60_000 },
-  });
-  onTestFinished(() => producer.close());
+  const producer = eventProducer(hub);
   await producer.sendBatch([{ body: 'before' }]);
   const links = () => ({ links: hub.counters().links, connections: hub.counters().connections.events });
   const before = links();
@@ -286,8 +265,7 @@ test('the official producer learns that an event is too large, and keeps its lin
 
 test('the official device client loses its link by a message over the link’s limit, and can send again', async () => {
   const hub = await start();
-  const device = await deviceClient(hub, 'pump-1', hub.deviceConnectionString('pump-1'), amqp.Amqp);
-  onTestFinished(() => device.close().then(() => undefined));
+  const device = await openDevice(hub, 'pump-1', undefined, amqp.Amqp);
   await expect(device.sendEvent(deviceMessage(Buffer.alloc(1_300_000)))).rejects.toThrow();
   // until it hears that its link has ended, what it sends there is lost
   await expect.poll(() => nameOfError(device.sendEvent(deviceMessage('after')))).toBe('none');

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { connectedDevice } from './support/device.ts';
+import { listening } from './support/listening.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 // Connections that do not get as far as a request, or announce one that nobody sends. The real limit is half a minute.
@@ -12,15 +13,14 @@ const hub = hubForAll({ rules: { idle: { beginning: 3_000 } } });
 const patient = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
 
 const helloOf = async (): Promise<Buffer> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client = connectTls({ port: (server.address() as { port: number }).port, host: '127.0.0.1' });
+  const server = createServer();
+  const { port, close } = await listening(server);
+  const client = connectTls({ port, host: '127.0.0.1' });
   client.on('error', () => undefined);
   const [socket] = await once(server, 'connection');
   const [hello] = await once(socket, 'data');
   client.destroy();
-  socket.destroy();
-  server.close();
+  await close();
   return hello;
 };
 const raw = (port: number) => connect(port, '127.0.0.1').on('error', () => undefined);

@@ -15,15 +15,9 @@ import type { Authentication } from '../src/identity/authentication.ts';
 import { ensureCertificates } from '../src/identity/certificates.ts';
 import { type Issued, issueCertificate } from '../src/identity/issueCertificate.ts';
 import { ensurePolicies } from '../src/identity/policies.ts';
-import {
-  agentOf,
-  deviceMessage,
-  nextMessage,
-  registryClient,
-  serviceClient,
-  serviceMessage,
-} from './support/clients.ts';
-import { folderForEach } from './support/fixtures.ts';
+import { agentOf, deviceMessage, nextMessage, registryClient, serviceMessage } from './support/clients.ts';
+import { openService } from './support/eventClients.ts';
+import { folderForEach, portForTest } from './support/fixtures.ts';
 import { hubForAll } from './support/sharedHub.ts';
 
 // Devices that prove by a certificate who they are, as the official clients do it (H19).
@@ -91,10 +85,9 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     expect(event).toContain('{"scope":"device","type":"x509","issuer":"iothub","acceptingIpFilterRule":null}');
     expect((await client.getTwin()).properties.reported).toMatchObject({ $version: 1 });
     const received = nextMessage(client);
-    const service = serviceClient(hub);
+    const service = await openService(hub);
     await service.send(deviceId, serviceMessage('open'));
     expect((await received).getData().toString()).toBe('open');
-    await service.close();
   });
   test('by the secondary one, and by a certificate that a registered CA certificate stands behind', async () => {
     const own = await issueCertificate({ name: 'anything', role: 'client' });
@@ -251,9 +244,7 @@ describe('certificates', () => {
     ['::1', '::1'],
   ])('a client that trusts the authority accepts the server as %s', async (host, name) => {
     const { ca, cert, key } = await ensureCertificates(directory);
-    const server = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
+    const port = await portForTest(createServer({ cert, key }, (socket) => socket.end()));
     const checked = name ?? host;
     const options = { port, host: '127.0.0.1', ca, servername: name ? '' : host };
     const socket = connect({ ...options, checkServerIdentity: () => undefined });
@@ -262,7 +253,6 @@ describe('certificates', () => {
     const certificate = new X509Certificate(socket.getPeerCertificate().raw);
     expect(name ? certificate.checkIP(checked) : certificate.checkHost(checked)).toBe(checked);
     socket.destroy();
-    server.close();
   });
   test('they are stored, and the same at the next start', async () => {
     const first = await ensureCertificates(directory);

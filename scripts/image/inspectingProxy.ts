@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { listening } from '../../test/support/listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 
 /**
  * An outbound proxy that inspects TLS, as organisations have: it answers each CONNECT itself, with a certificate of its own authority for the

@@ -32,8 +32,6 @@ import { createConcurrencyLimits } from './limits.ts';
 import { createRequestHandler, type RequestHandler } from './requestHandler.ts';
 import { createServer, secureOptions } from './server.ts';
 
-export type FrontDoor = Awaited<ReturnType<typeof startFrontDoor>>;
-
 /** After the drain time, for the last log lines, and for a collector of spans and metrics that is slow. */
 const closeMs = 750;
 

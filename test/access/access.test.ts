@@ -110,15 +110,11 @@ it('an identity gets in at the storage with the scope of the storage', () => {
 
 it('no file is looked at any more when it is closed', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-  try {
-    const volume = createSecretVolume(join(directory, 'volume'), { secret: plain('1') });
-    const given = { BACKENDS_TOKEN_FILE: volume.file('secret') };
-    const troubles = { raise() {}, clear() {} } as never;
-    const access = accessOf(settingsWith(given), { log: recordingLog(), troubles });
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
-    access.close();
-    expect(vi.getTimerCount()).toBe(0);
-  } finally {
-    vi.useRealTimers();
-  }
+  const volume = createSecretVolume(join(directory, 'volume'), { secret: plain('1') });
+  const given = { BACKENDS_TOKEN_FILE: volume.file('secret') };
+  const troubles = { raise() {}, clear() {} } as never;
+  const access = accessOf(settingsWith(given), { log: recordingLog(), troubles });
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+  access.close();
+  expect(vi.getTimerCount()).toBe(0);
 });

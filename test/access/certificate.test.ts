@@ -87,7 +87,6 @@ it('a pair of which only one has changed is taken, too, as a certificate that is
 
 it('nothing is watched without a certificate, or after the close', () => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const telling = { log: recordingLog(), troubles: { raise() {}, clear() {}, close() {} } };
   watchCertificate(files, undefined, telling, () => {});
   expect(vi.getTimerCount()).toBe(0);

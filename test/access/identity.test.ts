@@ -20,10 +20,7 @@ beforeEach(() => {
   asked = [];
   answer = issuing(60 * minute);
 });
-afterEach(() => {
-  troubles.close();
-  vi.useRealTimers();
-});
+afterEach(() => troubles.close());
 
 const issuing = (lifeMs: number, more: object = {}) => {
   let number = 0;

@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { missingOfPlatform } from '../../src/access/identity.ts';
 import { platformCredential } from '../../src/access/platform.ts';
@@ -8,7 +8,6 @@ import { settings } from '../support/environment.ts';
 
 const { identity } = settings;
 const directory = folderForAll('platform');
-afterEach(() => vi.unstubAllEnvs());
 
 describe('the variables of a workload', () => {
   const file = join(directory, 'token');

@@ -118,17 +118,13 @@ describe('a secret that the other side refuses', () => {
 
   it('is read again at a refusal a second after the last, and not before', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    try {
-      const { service } = open(never);
-      await service.renew(withKey(key));
-      volume.put({ service: withKey('bmV4dA==') });
-      vi.advanceTimersByTime(999);
-      expect(await service.renew(withKey(key))).toBe(withKey(key));
-      vi.advanceTimersByTime(1);
-      expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA=='));
-    } finally {
-      vi.useRealTimers();
-    }
+    const { service } = open(never);
+    await service.renew(withKey(key));
+    volume.put({ service: withKey('bmV4dA==') });
+    vi.advanceTimersByTime(999);
+    expect(await service.renew(withKey(key))).toBe(withKey(key));
+    vi.advanceTimersByTime(1);
+    expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA=='));
   });
 
   it('is the one that is there when two are told of a refusal at once, and the first of them changes it', async () => {

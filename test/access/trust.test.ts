@@ -6,7 +6,7 @@ import tls, { createSecureContext } from 'node:tls';
 import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { listening } from '../support/listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 
 // The authorities of a setting are trusted besides those that are trusted anyway (D407).
 

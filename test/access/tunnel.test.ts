@@ -14,7 +14,7 @@ import {
 import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { Axios } from 'axios';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createTransport } from '../../src/backends/transport.ts';
 import { serve } from '../backends/harness.ts';
@@ -163,7 +163,6 @@ it.each([
 
 it('a connection through the proxy is not cut off when an answer of the proxy would be late', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
   const socket = await new Tunnel(new URL(proxy.url)).open('localhost', Number(new URL(secureUrl).port));
   expect(vi.getTimerCount()).toBe(0);
   socket.destroy();

@@ -5,6 +5,7 @@ import type { Secret } from '../../src/access/secretFiles.ts';
 import { BadRequest, openAdmin, startAdminServer } from '../../src/admin/adminServer.ts';
 import { createLog, createTroubles } from '../../src/observing/log.ts';
 import { bearerToken, settings } from '../support/environment.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 
 const token = 'the-token-of-the-operators';
 
@@ -196,19 +197,11 @@ describe('the admin port', () => {
   });
 
   it('with a token in a file accepts the present one without a look at the file, and the next one instead of it', async () => {
-    let [present, looks] = [token, 0];
-    const port = await serverWith({
-      current: () => present,
-      async renew() {
-        looks += 1;
-        present = 'the-next-token-of-the-operators';
-        return present;
-      },
-      onChange: () => () => {},
-    });
+    const { secret } = rotatingSecret(token, 'the-next-token-of-the-operators');
+    const port = await serverWith(secret);
     const askWith = async (own: string) => {
       const { status } = await ask(port, '/state', { authorization: `Bearer ${own}` });
-      return [status, looks];
+      return [status, secret.renew.mock.calls.length];
     };
     expect(await askWith(token)).toEqual([200, 0]);
     expect(await askWith('the-next-token-of-the-operators')).toEqual([200, 1]);

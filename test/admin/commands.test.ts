@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startAdminServer } from '../../src/admin/adminServer.ts';
 import { askAdmin, readableLine, runCommand } from '../../src/admin/commands.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';
@@ -15,7 +14,6 @@ beforeEach(() => {
 afterEach(() => {
   process.exitCode = exitCode;
   for (const listener of listeners()) process.stdout.off('error', listener);
-  vi.restoreAllMocks();
 });
 
 type Listener = (error: object) => void;
@@ -97,12 +95,7 @@ it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
 );
 
 /** The port of another program than ours. */
-async function otherProgram(listener: RequestListener): Promise<number> {
-  const other = createServer(listener);
-  await once(other.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void other.close());
-  return (other.address() as AddressInfo).port;
-}
+const otherProgram = (listener: RequestListener) => portForTest(createServer(listener));
 
 it('A command follows no redirect', async () => {
   const asked: (string | undefined)[] = [];

@@ -31,7 +31,6 @@ const linesIn = (body: string) =>
  */
 function tapsByHand(queries: readonly string[], lengthAfterWrite = 0, held?: object) {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const taps = createTaps();
   const route = tapRoute(taps, [], () => ({ instance: 'one', held }));
   const followers = queries.map((query) => {

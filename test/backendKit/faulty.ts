@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Given } from '../../backend-kit/kit.ts';
 import { type Outcome, runKit } from '../../backend-kit/run.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import type { World } from '../../sandbox/backends/world/world.ts';
 
@@ -52,13 +52,8 @@ async function stand(url: string, { request, answer }: Fault, token: string) {
     outgoing.writeHead(reply.status, answered);
     outgoing.end(reply.body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  const { port, close } = await listening(server);
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 async function forward(url: string, { method, path, headers, body }: Call): Promise<Reply> {

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createRouter, splitUrl } from 'iot-hub-emulator/http';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { jsonReport, junitReport, resultText } from '../../backend-kit/report.ts';
 import { rules } from '../../backend-kit/rules/index.ts';
 import { runKit } from '../../backend-kit/run.ts';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { givenBy, notHolding, runWith } from './faulty.ts';
@@ -57,13 +56,9 @@ it('What is printed and reported covers tokens, and a rule that is a must is a f
 });
 
 it('A call that is not answered in time breaks its rule, and says so', async () => {
-  const server = createServer(() => undefined);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await portForTest(createServer(() => undefined))}`;
   const given = { 'type-registry': url, device: 'd1' };
   const outcome = await runKit({ given, token: 't', timeoutMs: 20, only: ['tr.read.latest', 'tr.keep-alive'] });
-  server.closeAllConnections();
-  server.close();
   const said = (call: string) => `broken: ${call} was not answered: there was no answer in 20 ms`;
   expect(notHolding(outcome)).toEqual([
     `tr.keep-alive ${said('GET /modelDefinitions/svc.device/types/kit-none')}`,
@@ -153,17 +148,14 @@ async function stub(name: string) {
       response.end(schema && JSON.stringify(sample(schema, contract)));
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return `http://127.0.0.1:${await portForTest(server)}`;
 }
 
 it('What a shape cannot satisfy fails at backends that only answer examples of the contracts, each with a sentence', async () => {
   const names = ['information-model', 'type-registry', 'principal-manager'] as const;
   const stubs = await Promise.all(names.map(stub));
-  const urls = Object.fromEntries(names.map((name, i) => [name, stubs[i]?.url]));
+  const urls = Object.fromEntries(names.map((name, i) => [name, stubs[i]]));
   const { results } = await runKit({ token: 'any', given: { ...urls, device: 'text', 'other-device': 'other' } });
-  for (const { server } of stubs) server.closeAllConnections();
-  for (const { server } of stubs) server.close();
   const broken = results.filter(({ outcome }) => outcome === 'broken');
   expect(broken.map(({ rule }) => rule.id)).toEqual(
     expect.arrayContaining([

@@ -1,5 +1,5 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
@@ -7,7 +7,6 @@ import { recordingLog } from '../support/observed.ts';
 import { callOf, rejection, serve, settings } from './harness.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-afterEach(() => void vi.useRealTimers());
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 const stored = { objectId: 'o1', model: 'm', version: 1 };

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { createBackend } from '../../src/backends/backend.ts';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
@@ -9,7 +10,6 @@ import { createTroubles } from '../../src/observing/log.ts';
 import type { Meter } from '../../src/observing/metrics.ts';
 import { createRedaction } from '../../src/observing/redaction.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
-import { listening } from '../support/listening.ts';
 import { courseOf, recordingLog } from '../support/observed.ts';
 import { type Script, type ScriptedBackend, type ScriptedReply, scriptedBackend } from '../support/scriptedBackend.ts';
 

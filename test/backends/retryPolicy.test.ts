@@ -233,7 +233,6 @@ describe('a message whose partition is lost', () => {
     const ended = new AbortController();
     const deadline = createDeadline(900, ended.signal);
     const adding = vi.spyOn(Set.prototype, 'add');
-    onTestFinished(() => adding.mockRestore());
     const first = deadline.race(Promise.resolve(), 'nothing');
     const waiting = adding.mock.contexts[0] as Set<unknown>;
     expect(waiting.size).toBe(1);

@@ -296,7 +296,6 @@ it('messages wait while the identity gets no token, as they do for a token endpo
 
 it('a token of the identity is used until its life ends, without a token of all backends', async () => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   vi.advanceTimersByTime(60_000); // the clock of the process does not begin with the token
   let issued = 0;
   const getToken = async () => {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import net, { type AddressInfo, createServer, type Socket } from 'node:net';
+import net, { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Axios } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { createJoined, createTransport, TransportFailure, usualAnswerBytes } from '../../src/backends/transport.ts';
 import { createLine, type Line } from '../../src/engine/rooms.ts';
 import { rejectionBy, serve } from './harness.ts';
@@ -20,15 +22,12 @@ async function serveTcp(onRequest: (socket: Socket) => unknown): Promise<string>
     socket.on('error', () => socket.destroy());
     socket.once('data', () => onRequest(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await portForTest(server)}`;
 }
 
 /** Limits expire when the test says so, however late a busy machine is. */
 function time() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   return {
     passes: (ms: number) => void vi.advanceTimersByTime(ms),
     /** What has failed as soon as this time has passed. */
@@ -152,29 +151,21 @@ describe('the transport', () => {
       socket.write(all.map((part) => Buffer.from(part).toString('latin1')).join(''), 'latin1');
     });
     const joining = vi.spyOn(Buffer, 'concat');
-    onTestFinished(() => joining.mockRestore());
     expect((await client(url)('GET', '/')).data.toString()).toBe(text);
     expect(joining.mock.calls.filter(([pieces]) => pieces.length > 2)).toEqual([]);
   });
 
   it('reports a refused connection as such, and the request as unsent', async () => {
-    const closed = await new Promise<string>((resolve) => {
-      const server = createServer();
-      server.listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => resolve(`http://127.0.0.1:${port}`));
-      });
-    });
+    const closed = `http://127.0.0.1:${await freePort()}`;
     const { fault, sent } = await failure(client(closed)('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['connection refused', false]);
   });
 
   it('reports that this process may open no more connections', async () => {
-    const connect = vi.spyOn(net, 'connect').mockImplementation(() => {
+    vi.spyOn(net, 'connect').mockImplementation(() => {
       const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' });
       return new net.Socket().destroy(error);
     });
-    onTestFinished(() => connect.mockRestore());
     const { fault, sent } = await failure(client('http://127.0.0.1:9')('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['too many open files', false]);
   });
@@ -404,7 +395,6 @@ it('pieces of any size are joined, and no pieces make an empty buffer', () => {
 
 it('many small pieces need few buffers', () => {
   const allocated = vi.spyOn(Buffer, 'allocUnsafe');
-  onTestFinished(() => allocated.mockRestore());
   const joined = createJoined();
   for (let index = 0; index < 100_000; index += 1) joined.add(Buffer.from('a'));
   expect(allocated.mock.calls.length).toBeLessThan(10);

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { browserNames, findBrowser } from './findBrowser.ts';
 
 const program = findBrowser();
@@ -58,9 +57,7 @@ export async function foreignPage(): Promise<string> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>foreign</title>'),
   );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${await portForTest(server)}/`;
 }
 
 export const isTooWide = (page: Page): Promise<boolean> =>

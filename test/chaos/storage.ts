@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerClient } from '@azure/storage-blob';
-import { listening } from '../support/listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { startRotatingAzurite } from '../support/rotatingAzurite.ts';
 import { createRandom, type Random } from './random.ts';
 

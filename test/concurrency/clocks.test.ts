@@ -36,7 +36,6 @@ describe('a standstill', () => {
     expect(vi.getTimerCount()).toBe(1);
     watch.stop();
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
   });
 
   it('is not a shorter pause', () => {

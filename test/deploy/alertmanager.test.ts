@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { execFile, spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { readRecording } from '../../scripts/recording/series.ts';
@@ -37,9 +37,7 @@ async function startAlertmanager(folder: string) {
     notifications.push(JSON.parse(await text(request)));
     response.end();
   });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const { port } = receiver.address() as AddressInfo;
+  const { port, close } = await listening(receiver);
   const file = join(folder, 'alertmanager.yaml');
   const config = readFileSync(shipped, 'utf8')
     .replace(/http:\/\/(pager|tickets)\.example\//g, `http://127.0.0.1:${port}/`)
@@ -66,7 +64,7 @@ async function startAlertmanager(folder: string) {
     async close() {
       child.kill();
       await ended;
-      receiver.close();
+      await close();
     },
   };
 }

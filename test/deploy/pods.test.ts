@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { startHub } from 'iot-hub-emulator';
 import { startAuthority } from 'iot-hub-emulator/authority';
 import { createJournal } from 'iot-hub-emulator/journal';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll, portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
@@ -17,7 +17,6 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { answers, inherited, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { isRoot } from '../../scripts/image/followDockerfile.ts';
 import { settingDocs } from '../../src/settings/config.ts';
-import { listening } from '../support/listening.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { build, documents, overlays, type Resource } from './kustomize.ts';
 import { type Pod, podOf, podOfApp } from './pod.ts';
@@ -199,8 +198,7 @@ it('the Container App starts with what it is told, answers its probes, sends its
     sent.push(`${request.method} ${request.url}`);
     request.resume().once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
   });
-  const { port, close } = await listening(collector);
-  onTestFinished(close);
+  const port = await portForTest(collector);
   const vaultUrl = 'https://vault.example/secrets/backends';
   const pod = podOfApp(
     'deploy/azure/container-app.json',

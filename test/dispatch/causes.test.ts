@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { CardLimits } from '../../src/card/card.ts';
 import { type Delivery, dropReasons } from '../../src/protocol/vocabulary.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
@@ -74,7 +74,6 @@ const ours = ['timeout_exceeded', 'internal_platform_error'];
 
 it.each(causes)('a message fails with %s for %s', async (code, _, cause) => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const { script = [], limits, delivery, body, ...sent } = cause;
   const event = hubEvent({ properties, body: body ?? (sent.properties === sync ? {} : pumpBody), ...sent });
   const dispatching = dispatchEvent(event, script, {

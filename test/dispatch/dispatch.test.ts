@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { bytesReceived, bytesToReserve } from '../../src/protocol/body.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
@@ -127,7 +127,6 @@ it('compression is undone before the body is read; unneeded reserved memory is r
 
 function stopTime(given: Parameters<typeof vi.useFakeTimers>[0] = {}) {
   vi.useFakeTimers(given);
-  onTestFinished(() => void vi.useRealTimers());
 }
 
 /** What comes of a message within its time-out of a second, in time that does not pass by itself. */

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { catalogue } from '../../src/messages/index.ts';
 import { LetterRefused } from '../../src/stores/deadLetterStore.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
@@ -14,7 +14,6 @@ const success = [...calls.slice(0, 2), { call: calls[2].call, reply: [503] } as 
 
 it('a message that succeeds is counted, with its requests, its waits and its replies', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   const enqueuedTimeUtc = new Date(Date.now() - 40_000);
   const { meter } = await dispatchEvent({ ...event, enqueuedTimeUtc }, success, { readAt: performance.now() });
   expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'ok model.create V2': 1 });

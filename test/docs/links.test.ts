@@ -77,5 +77,5 @@ it('README, CONTRIBUTING and all of docs stay short', () => {
   const sum = (files: readonly string[]) => files.reduce((total, file) => total + words(file), 0);
   expect(words('README.md')).toBeLessThanOrEqual(1_300);
   expect(words('CONTRIBUTING.md')).toBeLessThanOrEqual(1_500);
-  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(47_000);
+  expect(sum([...pagesIn('docs'), ...pagesIn('docs/maintainers')])).toBeLessThanOrEqual(48_000);
 });

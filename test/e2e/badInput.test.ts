@@ -20,7 +20,6 @@ afterEach(async () => {
 interface Case {
   it: string;
   properties?: Record<string, string>;
-  without?: string;
   body?: Buffer;
   code: string;
   details: RegExp;
@@ -38,14 +37,7 @@ it.each<Case>([
     code: 'decompression_error',
     details: /524288|512 KiB|large|limit/i,
   },
-  { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
   { it: 'a control character', properties: { target: 'edge\u0000rival' }, code: 'validation_error', details: /target/ },
-  {
-    it: 'a header over 32 kB',
-    properties: { padding: 'x'.repeat(32_768) },
-    code: 'platform_event_validation_error',
-    details: /32 ?kB/i,
-  },
 ])('A message that breaks a rule is refused with a reason $it', refuses);
 
 it.each(['../B', '..%2fB', 'a/b', '%2e%2e', '', 'x\r\nHost: y', '00000000-0000-4000-8000-000000000000/owner'])(
@@ -71,18 +63,6 @@ describe('Unusual but allowed input is passed on unchanged', () => {
     await device.send({ ...envelope('model.create', 'proto'), ['__proto__']: 'x', constructor: 'y' }, json(good));
     expect((await nextAck(device)).body).toMatchObject({ success: true, code: 'ok' });
   });
-  it('a body with a __proto__ key, which changes nothing and counts as one more unknown key', async () => {
-    const body =
-      '{"__proto__":{"objectId":"not a guid","type":"sensor"},"model":"svc.device","type":"pump","properties":{"serial":"GOOD-1"}}';
-    await device.send(envelope('model.create', 'proto'), Buffer.from(body));
-    expect((await nextAck(device)).body.details).not.toMatch(/guid|sensor/i);
-  });
-  it('more than one mistake at once, all of them named', async () => {
-    await device.send({ ...envelope('model.create', 'both'), version: '1', timeout: '-1' }, json(good));
-    const { details } = (await nextAck(device)).body;
-    expect(details).toContain('version');
-    expect(details).toContain('timeout');
-  });
 });
 
 it.each(['none', 'positive', ''])(
@@ -90,9 +70,8 @@ it.each(['none', 'positive', ''])(
   (ack) => device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json')),
 );
 
-async function refuses({ properties, without = '', body = json(good), code, details }: Case): Promise<void> {
-  const sent: Record<string, string> = { ...envelope('model.create', 'bad'), ...properties };
-  delete sent[without];
+async function refuses({ properties, body = json(good), code, details }: Case): Promise<void> {
+  const sent = { ...envelope('model.create', 'bad'), ...properties };
   await device.send(sent, body);
   const { ack, body: answer, notifications } = await nextAck(device);
   expect(answer).toMatchObject({ success: false, code, details: expect.stringMatching(details) });

@@ -6,20 +6,20 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { type Hub, startHub } from 'iot-hub-emulator';
-import { type Authority, startAuthority } from 'iot-hub-emulator/authority';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { connectDevice, type Device } from '../../sandbox/device/device.ts';
-import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { startHub } from 'iot-hub-emulator';
+import { startAuthority } from 'iot-hub-emulator/authority';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { startBackends } from '../../sandbox/backends/backends.ts';
+import { connectDevice } from '../../sandbox/device/device.ts';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { http } from '../sandbox/backends/client.ts';
-import { type ConnectProxy, startConnectProxy } from '../support/connectProxy.ts';
+import { startConnectProxy } from '../support/connectProxy.ts';
 import { appendEvent } from '../support/events.ts';
 import { linesIn, nextAck } from './testSandbox.ts';
 
@@ -35,35 +35,24 @@ const scopes: Readonly<Record<string, string>> = {
 const platform = ['https://iothubs.azure.net', 'https://eventhubs.azure.net', 'https://storage.azure.com'];
 
 const directory = folderForAll('identity');
-let authority: Authority;
-let hub: Hub;
-let backends: Backends;
-let storage: Azurite;
-let proxy: ConnectProxy;
-let pump: Device;
-beforeAll(async () => {
-  await buildService();
-  const hubDirectory = join(directory, 'hub');
-  const resources = [...platform, ...Object.values(scopes)];
-  authority = await startAuthority({ directory: hubDirectory, principals: [own], resources });
-  hub = await startHub({
+const hubDirectory = join(directory, 'hub');
+const resources = [...platform, ...Object.values(scopes)];
+const authority = startForAll(() => startAuthority({ directory: hubDirectory, principals: [own], resources }));
+const hub = startForAll(() =>
+  startHub({
     directory: hubDirectory,
     devices: [{ deviceId: 'pump-1' }, { deviceId: 'motor-1' }],
     authority: { ...authority.trust, rights: { [own.objectId]: ['messageSend', 'methodInvoke', 'routedListen'] } },
     routeTo: { name: 'routed', partitions: 2 },
-  });
-  const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
-  [proxy, backends, storage] = await Promise.all([
-    startConnectProxy(),
-    startBackends({ seed: true, accepts: (backend, token) => authority.accepts(token, scopes[backend] ?? '') }),
-    startAzurite({ certificate }),
-  ]);
-  pump = await deviceOf('pump-1');
-});
-afterAll(async () => {
-  await pump?.close();
-  await Promise.all([hub?.close(), backends?.close(), storage?.close(), authority?.close(), proxy?.close()]);
-});
+  }),
+);
+const proxy = startForAll(startConnectProxy);
+const accepts = (backend: string, token: string) => authority.accepts(token, scopes[backend] ?? '');
+const backends = startForAll(() => startBackends({ seed: true, accepts }));
+const certificate = { cert: join(hubDirectory, 'server.pem'), key: join(hubDirectory, 'server.key') };
+const storage = startForAll(() => startAzurite({ certificate }));
+const pump = startForAll(() => deviceOf('pump-1'));
+beforeAll(async () => void (await buildService()));
 
 const deviceOf = (id: string) =>
   connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });

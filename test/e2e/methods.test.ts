@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { DemonstrationFailed } from '../../sandbox/demonstration/demonstrate.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
 import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
@@ -66,10 +65,7 @@ describe('a call of a front door that does not answer', () => {
     await expect(callAt(url)).rejects.toMatchObject({ name: 'NoAnswer', wasAsked: false });
   });
   it('may have had an effect when the connection broke', async () => {
-    const server = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = await portForTest(createServer((request) => request.socket.destroy()));
     await expect(callAt(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ name: 'NoAnswer', wasAsked: true });
-    server.close();
   });
 });

@@ -60,22 +60,6 @@ describe('A device that registers itself with model.create', () => {
       expect(bodyOf(notifications[0] ?? fail())).toMatchObject({ path: id });
     }
   });
-  it('can neither change nor read objects of another tenant', async () => {
-    const [pump, rival] = await Promise.all([sandbox.connect('pump-1'), sandbox.connect('rival-1')]);
-    const mine = { model: 'svc.device', type: 'pump', properties: { serial: 'T-1', location: 'a secret place' } };
-    await pump.send(envelope('model.create', 'mine'), Buffer.from(JSON.stringify(mine)));
-    const { objectId } = (await nextAck(pump)).body;
-    const theirs = { ...mine, objectId, properties: { serial: 'T-1', location: 'elsewhere' } };
-    await rival.send(envelope('model.create', 'theirs'), Buffer.from(JSON.stringify(theirs)));
-    const { notifications, body } = await nextAck(rival);
-    await Promise.all([rival.close(), pump.close()]);
-
-    expect(JSON.stringify([body, notifications.map(bodyOf)])).not.toContain('secret');
-    const world = await fetch(new URL('/world/objects', sandbox.backends.adminUrl));
-    const kept = { tenant: 'acme', objectId, model: 'svc.device', version: 1, properties: mine.properties };
-    const { data } = (await world.json()) as { data: unknown[] };
-    expect(data).toContainEqual(expect.objectContaining(kept));
-  });
 });
 
 describe('The service', () => {

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForEach, portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
@@ -86,11 +86,8 @@ describe('the service', () => {
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
   it('names the setting of a port that another program has', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
+    const port = await portForTest(createServer());
     const { code, stdout } = await run('start', { ...settings, HTTP_PORT: String(port) });
-    other.close();
     expect(code).toBe(1);
     const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect(last).toMatchObject({ event: 'program.not_started', err: { code: 'EADDRINUSE' } });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
@@ -8,7 +9,7 @@ import { envelope } from '../../sandbox/stories/wire.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { readSettings } from '../../src/settings/config.ts';
 import { openDeadLetters } from '../../src/stores/open.ts';
-import { type Collector, startCollector } from '../support/collector.ts';
+import { startCollector } from '../support/collector.ts';
 import type { CollectedSpan } from '../support/otlp.ts';
 import { deviceForAll, nextAck, sandboxForAll } from './testSandbox.ts';
 
@@ -18,10 +19,8 @@ type Line = Readonly<Record<string, unknown>>;
 
 const sandbox = sandboxForAll({ service: false });
 const device = deviceForAll(sandbox);
-let collector: Collector;
+const collector = startForAll(startCollector);
 let logged = 0;
-beforeAll(async () => (collector = await startCollector()));
-afterAll(() => collector?.close());
 
 /** Runs the service with these variables; returns the lines of its log. */
 async function serve(variables: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<Line[]> {

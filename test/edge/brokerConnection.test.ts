@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { generate, parser } from 'mqtt-packet';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Broker as Client, clientOptions, connectToBroker } from '../../edge/src/modules/brokerConnection.ts';
 import type { Reply } from '../../edge/src/modules/messages.ts';
 import { createReplyTopics, type ReplyTopics } from '../../edge/src/modules/routing.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
 import { createMeter } from '../../edge/src/observing/metrics.ts';
-import { startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { portForTest, startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type BrokerUser, startBroker } from '../../sandbox/edge/broker.ts';
 import { connectModule, type TestModule } from './support/testEdge.ts';
 import { modules } from './support/testProxy.ts';
@@ -141,11 +141,8 @@ describe('the connection to the broker', () => {
         socket.write(generate({ cmd: 'suback', messageId, granted: subscriptions.map(() => 0) }));
       });
       socket.on('data', (bytes) => void packets.parse(bytes));
-      onTestFinished(() => void socket.destroy());
     });
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void silent.close());
-    connect('p', `mqtt://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    connect('p', `mqtt://127.0.0.1:${await portForTest(silent)}`);
     await expect.poll(() => client.current()).toBeDefined();
     await client.close();
     expect(client.current()).toBeUndefined();
@@ -153,7 +150,6 @@ describe('the connection to the broker', () => {
 
   it('leaves no listener behind when it is open', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
-    onTestFinished(() => added.mockRestore());
     await connected();
     const [ofAll] = added.mock.contexts as AbortSignal[];
     expect(ofAll && getEventListeners(ofAll, 'abort')).toEqual([]);

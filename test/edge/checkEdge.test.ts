@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { createServer, type Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { findingsIn } from '@device-messaging/telemetry/check.ts';
@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkEdge, probes } from '../../edge/src/check.ts';
 import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { readOptions } from '../../edge/src/options.ts';
-import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { portForTest, startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { startTestEdge, writeCertificate } from './support/testEdge.ts';
@@ -117,17 +117,7 @@ const checkHub = (hub: Configuration['hub']) => probed('hub', { hub });
 const checkBroker = (broker: Configuration['broker']) => probed('broker', { broker });
 const checkFolders = (modules: Configuration['modules']) => probed('folders', { modules });
 
-/** The address of a server that does what the test says, until the test ends. */
-async function listening(server: Server): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => void sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => void server.close(() => resolve()));
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const addressOf = async (server: Server) => `127.0.0.1:${await portForTest(server)}`;
 
 describe('the folders', () => {
   const withQuotas = (...quotas: readonly number[]) => {
@@ -165,11 +155,10 @@ describe('the hub', () => {
 
   it('that is silent is an outage', async () => {
     const { setTimeout } = Socket.prototype;
-    const soon = vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, ...rest) {
+    vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, ...rest) {
       return setTimeout.call(this, ms === 10_000 ? 10 : ms, ...rest);
     });
-    onTestFinished(() => soon.mockRestore());
-    const host = await listening(createServer((socket) => void socket.on('error', () => {})));
+    const host = await addressOf(createServer());
     const outage = { what: 'hub', mark: 'failure', found: `${host}: no answer within 10 s`, isOutage: true };
     expect(await checkHub({ connectionString: ofHub(host), webSockets: false })).toMatchObject([outage]);
   });
@@ -185,7 +174,7 @@ describe('the hub', () => {
       },
     });
     const ca = await readFile(caFile, 'utf8');
-    const host = await listening(server);
+    const host = await addressOf(server);
     for (const name of [host.replace('127.0.0.1', 'localhost'), host])
       expect(await checkHub({ connectionString: ofHub(name), webSockets: false, ca })).toMatchObject([{ mark: 'ok' }]);
     expect(names).toEqual(['localhost']);
@@ -214,7 +203,7 @@ describe('the broker', () => {
     });
 
   it('that hangs up is an outage', async () => {
-    const url = `mqtt://${await listening(createServer((socket) => socket.destroy()))}`;
+    const url = `mqtt://${await addressOf(createServer((socket) => socket.destroy()))}`;
     const found = expect.stringMatching(/: (the broker has closed the connection|.*ECONNRESET)$/);
     const outage = { what: 'broker', mark: 'failure', isOutage: true, found };
     expect(await checkBroker({ url })).toEqual([{ ...outage, todo: 'compare broker.url, or start the broker' }]);
@@ -223,17 +212,17 @@ describe('the broker', () => {
   it.each([1, 2, 3, 4, 5])('that refuses with the code %i refuses the user or the client', async (returnCode) => {
     const isRefusal = [2, 4, 5].includes(returnCode);
     const server = answering(returnCode);
-    const [found] = await checkBroker({ url: `mqtt://${await listening(server)}` });
+    const [found] = await checkBroker({ url: `mqtt://${await addressOf(server)}` });
     const todo = expect.stringContaining(isRefusal ? 'broker.username and broker.password' : 'broker.url');
     expect([found?.isOutage === true, found?.todo]).toEqual([!isRefusal, todo]);
   });
 
   it('that takes any user is told, and one whose authority is not known is refused', async () => {
-    const url = `mqtt://${await listening(answering(0))}`;
+    const url = `mqtt://${await addressOf(answering(0))}`;
     const found = await checkBroker({ url });
     expect(found).toEqual([{ what: 'broker', mark: 'ok', found: `${url} takes the user (none)` }]);
     const { key, cert } = await ensureCertificates(join(edge.folder, 'unknown'));
-    const secure = `mqtts://${await listening(createTlsServer({ key, cert }))}`;
+    const secure = `mqtts://${await addressOf(createTlsServer({ key, cert }))}`;
     const refused = { what: 'broker', mark: 'failure', found: expect.stringContaining(`${secure}: `) };
     const todo = 'broker.caFile must name the authority of its certificate';
     expect(await checkBroker({ url: secure })).toEqual([{ ...refused, todo }]);

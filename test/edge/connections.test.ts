@@ -141,40 +141,8 @@ describe('the hub', () => {
     await waitingFor(/the hub: .*(Not authorized|refused)/i);
   });
 
-  it.each([
-    ['reboot', undefined],
-    ['invokemethod', 'proxy'],
-  ])('calls another direct method, %s: it gets 404 at once, and the next call works', async (methodName, moduleId) => {
-    edge = await startTestEdge(moduleId === undefined ? {} : { moduleId });
-    const call = { methodName, payload: { now: true }, responseTimeoutMs: 60_000, connectTimeoutMs: 0 };
-    const clientId = moduleId === undefined ? 'edge-1' : `edge-1/${moduleId}`;
-    const { status, payload } = await edge.hub.methods.invoke(clientId, call);
-    const expected = [404, { detail: 'the edge proxy has no other direct method than invokeMethod', invoked: 'no' }];
-    expect([status, JSON.parse(payload)]).toEqual(expected);
-    expect(logged('a direct method other than')).toMatchObject([{ level: 'warn', method: methodName }]);
-    await expectWorking();
-  });
-
   it('knows the proxy as a module of the device', async () => {
     edge = await startTestEdge({ moduleId: 'proxy' });
-    await expectWorking();
-  });
-
-  it('knows the proxy by a certificate, over WebSockets, too', async () => {
-    edge = await startTestEdge({ hasCertificate: true });
-    await expectWorking();
-    const lines: string[] = [];
-    const hub = connectToHub({
-      access: () => ({ ...edge.configuration.hub, webSockets: true }),
-      onInvocation: async () => failure('no_module', 'no module'),
-      isIdle: () => true,
-      ...{ log: createLog('info', { write: (line) => void lines.push(line) }), meter: createMeter() },
-    });
-    try {
-      await expect.poll(() => lines.join()).toContain('connected to the hub');
-    } finally {
-      await hub.close();
-    }
     await expectWorking();
   });
 

@@ -86,7 +86,6 @@ describe('a file', () => {
     start();
     const signed = server.signed('a', 'a');
     const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
-    onTestFinished(() => now.mockRestore());
     server.behave((_, response) => {
       now.mockReturnValue(2_500);
       response.writeHead(200, { etag: signed.etag }).end('a');

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/invocation.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
 import { createMeter } from '../../edge/src/observing/metrics.ts';
-import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
@@ -68,11 +68,11 @@ describe('the connection to the hub', () => {
     ['a module', 'edge-1/proxy', ['edge-1', 'proxy'], 'key', false],
     ['a device with a certificate', 'edge-2', ['edge-2'], 'certificate', false],
     ['a device over WebSockets', 'edge-1', ['edge-1'], 'key', true],
+    ['a device with a certificate over WebSockets', 'edge-2', ['edge-2'], 'certificate', true],
   ])('takes invocations as %s, and refuses other methods', async (_, clientId, identity, means, webSockets) => {
     const connectionString = hub.deviceConnectionString(...identity);
     const signIn = means === 'key' ? {} : { certificate: own.cert, key: own.key };
     const intervals = vi.spyOn(globalThis, 'setInterval');
-    onTestFinished(() => intervals.mockRestore());
     const token = { valid: 77_777, renewWhenIdle: 70_000, renew: 72_000 };
     connect({ access: () => ({ connectionString, ca, webSockets, ...signIn }), token });
     await connected();
@@ -133,19 +133,10 @@ describe('the connection to the hub', () => {
   });
 
   it('is not opened while the hub is silent', async () => {
-    const silent = createServer((socket) => {
-      socket.on('error', () => {});
-      onTestFinished(() => void socket.destroy());
-    });
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void silent.close());
     const { setTimeout } = globalThis;
-    const soon = vi
-      .spyOn(globalThis, 'setTimeout')
-      .mockImplementation(((run: () => void, ms?: number) =>
-        setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
-    onTestFinished(() => soon.mockRestore());
-    const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) =>
+      setTimeout(run, ms === 20_000 || ms === 3_000 ? 20 : ms)) as typeof setTimeout);
+    const host = `127.0.0.1:${await portForTest(createServer())}`;
     const connectionString = `HostName=${host};DeviceId=d;SharedAccessKey=a2V5`;
     connect({ access: () => ({ connectionString, webSockets: false }) });
     await expect.poll(() => connection.waitingFor()).toBe('the hub: no response within 20 s');

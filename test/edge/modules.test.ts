@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
-import { busObject, invokeDirectly, pressObject, startTestEdge, users } from './support/testEdge.ts';
+import { busObject, startTestEdge, users } from './support/testEdge.ts';
 
 // Requests to modules and their replies (M10, M11).
 
@@ -58,35 +58,6 @@ describe('a module', () => {
     request.reply(0);
     expect((await calling).status).toBe(200);
   });
-
-  it.each(['a/b', '+', 'a#', '$proxy', '$x', 'a\u0000', 'a\nb', '\ufffe', '/', 'x'.repeat(1025)])(
-    'never gets the method %j, which is not a valid topic segment',
-    async (method) => {
-      const answered = await edge.call({ method });
-      expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
-      expect(answered.payload.detail).toMatch(/cannot be part of a topic/);
-    },
-  );
-
-  it('does not exist: no module owns or serves the object', async () => {
-    const answered = await edge.call({ objectId: nobody, target: 'elsewhere' });
-    expect(answered).toMatchObject({ status: 404, reason: 'unknown_to_device', payload: { invoked: 'no' } });
-  });
-});
-
-it('the owner of an identity gets invocations for the first object of it, and none for another one', async () => {
-  const camera = await edge.module('camera');
-  const calling = edge.call({ objectId: nobody, target: 'camera', method: 'turn', input: { angle: 1.5 } });
-  const request = await camera.next();
-  expect([request.method, request.text]).toEqual(['turn', '{"angle":1.5}']);
-  request.reply(1);
-  expect((await calling).payload).toEqual({ status: 1 });
-  const other = await edge.call({ objectId: nobody.replace('f', '0'), target: 'camera' });
-  expect(other).toMatchObject({
-    ...{ status: 409, reason: 'other_object' },
-    payload: { detail: expect.stringMatching(/another object/) },
-  });
-  expect([other.payload.invoked, camera.received.length]).toEqual(['no', 1]);
 });
 
 describe('a gateway', () => {
@@ -101,14 +72,6 @@ describe('a gateway', () => {
     expect(JSON.parse(request.text)).toEqual({ objectId, method: 'a/b#+', input: { angle: 1.5 } });
     request.reply(1, { angle: 1 });
     expect((await calling).payload).toEqual({ status: 1, output: { angle: 1 } });
-  });
-
-  it('gets no input when the method declares none {S24.4}', async () => {
-    const calling = edge.call({ objectId: busObject });
-    const request = await bus.next();
-    expect(JSON.parse(request.text)).toEqual({ objectId: busObject, method: 'stop' });
-    request.reply(0);
-    await calling;
   });
 });
 
@@ -149,27 +112,6 @@ describe('a reply', () => {
     await expect.poll(() => dropped('bus')).toBeGreaterThan(0);
   });
 
-  it('to the request of another module is dropped', async () => {
-    const calling = edge.call({ objectId: busObject, timeout: 5 });
-    const { requestId } = await bus.next();
-    press.publish(`press/out/9/${requestId}`, '');
-    press.publish(`press/out/0/${requestId}`, '{}');
-    bus.publish(`bus/out/1/${requestId}`, '');
-    expect((await calling).payload).toEqual({ status: 1 });
-  });
-
-  it('that comes too late is dropped and is not used for the next request {S24.2}', async () => {
-    const began = performance.now();
-    const late = edge.call({ timeout: 5 });
-    const request = await press.next();
-    expect((await late).payload).toEqual({ detail: 'the module did not reply in time', invoked: 'unknown' });
-    expect(performance.now() - began).toBeGreaterThan(3_900);
-    request.reply(1);
-    const next = edge.call();
-    (await press.next()).reply(2);
-    expect((await next).payload).toEqual({ status: 2 });
-  });
-
   it('that was retained at the broker is dropped when the proxy reconnects', async () => {
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000001', '{"old":true}', true);
     edge.broker.disconnect('edge-proxy');
@@ -191,22 +133,4 @@ describe('a reply', () => {
     (await press.next()).reply(1);
     expect((await next).payload).toEqual({ status: 1 });
   });
-
-  it('is logged without input and output', async () => {
-    const calling = edge.call({ method: 'configure', input: { label: 'a private text' } });
-    (await press.next()).reply(5, { text: 'another private text' });
-    await calling;
-    expect(edge.lines.at(-1)).toMatchObject({
-      ...{ msg: 'method invoked', correlationId: 'c-1', objectId: pressObject, module: 'press', method: 'configure' },
-      ...{ methodStatus: 5, durationMs: expect.any(Number), requestId: expect.any(String) },
-    });
-    expect(JSON.stringify(edge.lines)).not.toContain('private text');
-  });
-});
-
-it('a payload that no front door sends is refused with the name of the member', async () => {
-  const payload = { correlationId: 'c', objectId: 'x', model: 'm', target: '', method: 'stop', timeout: 20 };
-  const answered = await invokeDirectly(edge.hub, 'edge-1', payload, 20);
-  expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
-  expect(answered.payload.detail).toMatch(/objectId must be a GUID/);
 });

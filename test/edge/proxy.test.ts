@@ -13,7 +13,6 @@ beforeEach(() => {
 afterEach(() => {
   edge.droppedReplies.close();
   const left = [edge.concurrency.inFlight, edge.topics.all(), vi.getTimerCount()];
-  vi.useRealTimers();
   expect(left).toEqual([0, topics, 0]);
 });
 
@@ -70,7 +69,7 @@ describe('an invocation', () => {
     expect(await other).toEqual(failed(409, 'other_object', expect.stringContaining('another object'), 'no'));
   });
 
-  it('behind a gateway may have any method, which is in the payload', async () => {
+  it('behind a gateway may have any method, which is in the payload, and no input when it declares none {S24.4}', async () => {
     const both = [edge.call({ objectId: busObject, method: 'a/b' })];
     edge.reply(1);
     both.push(edge.call({ objectId: busObject, method: 'a/b', input: { c: 2 } }));
@@ -142,7 +141,7 @@ describe('an invocation', () => {
     edge.topics.use(modules);
   });
 
-  it('ends a second before the time-out of the hub, and later replies are dropped', async () => {
+  it('ends a second before the time-out of the hub, and later replies are dropped {S24.2}', async () => {
     const settled = vi.fn();
     const calling = edge.call({ timeout: 5 }).finally(settled);
     await vi.advanceTimersByTimeAsync(3_999);

@@ -23,12 +23,7 @@ beforeEach(() => {
   [lines, opened, attempts, closes, isUp] = [[], [], [], 0, false];
   meter = createMeter();
 });
-afterEach(() => {
-  const timers = vi.getTimerCount();
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-  expect(timers).toBe(0);
-});
+afterEach(() => expect(vi.getTimerCount()).toBe(0));
 
 function start(open?: (signal: AbortSignal) => Promise<Connection>, name: 'the hub' | 'the broker' = 'the hub') {
   return createReconnecting<Connection>({

@@ -9,16 +9,11 @@ import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMetho
 import type { InvocationResult } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
-import { startTestSandbox } from '../e2e/testSandbox.ts';
+import { sandboxForAll } from '../e2e/testSandbox.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
 
-let sandbox: Sandbox & { directory: string };
-beforeAll(async () => {
-  sandbox = await startTestSandbox({ methods: 'running', edge: true, service: false });
-});
-afterAll(() => sandbox.close());
+const sandbox = sandboxForAll({ methods: 'running', edge: true, service: false });
 
 const invoke = async (object: string, method: string, body: object = {}) => {
   const { objectId } = await findObject(sandbox.state, object, 'svc.device');

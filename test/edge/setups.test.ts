@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { createSetups } from '../../edge/src/invocations/setups.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
@@ -77,7 +77,6 @@ it('a topic is kept until the last invocation with it has ended', async () => {
 
 it('a broker that does not answer holds up a configuration for ten seconds', async () => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const setups = start(() => new Promise(() => {}));
   const next = { ...first };
   const taking = setups.take(next);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Budget, createBudget } from '../../src/engine/budget.ts';
 import { createPartition, type Partition } from '../../src/engine/partition.ts';
 import { hubEvent } from '../support/events.ts';
@@ -9,7 +9,6 @@ import { limits, receivedMessageOf, usual } from './support/partitions.ts';
 const handlingMs = 50;
 const deadlineMs = 300_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
-afterEach(() => void vi.useRealTimers());
 
 interface Given {
   overall: Budget;

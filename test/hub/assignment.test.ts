@@ -1,5 +1,5 @@
 import type { EventHubConsumerClient, SubscriptionEventHandlers } from '@azure/event-hubs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createRedeliveryHorizon, type RedeliveryHorizon } from '../../src/engine/progressTracker.ts';
 import { beginPartitionSession, type PartitionSession } from '../../src/hub/reading/assignment.ts';
 import { budgetOf, events, receivedMessageOf, usual } from '../engine/support/partitions.ts';
@@ -208,7 +208,6 @@ const ends: [how: string, end: (session: PartitionSession) => Promise<void>][] =
 
 it.each(ends)('A subscription that does not close costs no time beside messages: %s', async (_, end) => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const { session, observation, give } = begin({ drainMs: 10_000, close: () => new Promise(() => {}) });
   await give('s1');
   let isOver = false;

@@ -1,17 +1,18 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { startHub } from 'iot-hub-emulator';
 import { inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createFileStore, createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
-import { signal, soon } from '../support/waiting.ts';
+import { signal } from '../support/waiting.ts';
+import { askFor } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
@@ -52,14 +53,6 @@ const into = (seen: string[]) => async (event: HubEvent) => {
   seen.push(textOf(event));
   return true;
 };
-
-/** Somebody who is not there asks for the partition. */
-const ask = (store: CheckpointStore) =>
-  vi.waitFor(async () => {
-    const [record] = await store.ownerships();
-    const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
-    expect(asked).toBeDefined();
-  }, soon);
 
 /** `backlog 7` comes of a device of its own; everything else of one. */
 const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
@@ -131,7 +124,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     };
     const seen: string[] = [];
     read('six', into(seen), failing);
-    await ask(store);
+    await askFor(store);
     await expect.poll(() => refusals).toBe(1);
     const [record] = await store.ownerships();
     if (record) await store.change(record, { ...record, wantedBy: '' });
@@ -156,7 +149,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     const receivers = () => hub.counters().receivers.filter(({ address }) => address.includes('/seven/'));
     await expect.poll(() => started).toEqual(['in work']);
     expect(receivers()).toHaveLength(1);
-    await ask(store);
+    await askFor(store);
     await expect.poll(() => receivers()).toEqual([]);
     const stopped = reading.stop();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -230,14 +223,8 @@ async function wayTo(port: number) {
       if (isFrozen) socket.pause();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await portForTest(server),
     freeze(frozen: boolean) {
       isFrozen = frozen;
       for (const socket of sockets) frozen ? socket.pause() : socket.resume();

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
-import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { type Fate, startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { takeOver } from './support/claims.ts';
 import { at, readingLife, type Told, toldNothing } from './support/readingLife.ts';
@@ -9,12 +10,8 @@ import { at, readingLife, type Told, toldNothing } from './support/readingLife.t
 // instance has taken over. Each verb of the store is several requests, so there are states that no verb leaves behind.
 
 const storage = storageForAll();
-let proxy: LossyProxy;
+const proxy = startForAll(() => startLossyProxy(storage.port));
 let group = 0;
-beforeAll(async () => {
-  proxy = await startLossyProxy(storage.port);
-});
-afterAll(() => proxy.close());
 
 const limits = { attemptMs: 5_000, attempts: 1, pauseMs: 1, verbMs: 15_000 };
 const open = (port: number) =>

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import rhea from 'rhea';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { encode, toMessage } from '../../src/hub/replies/sendBytes.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
@@ -29,7 +29,6 @@ beforeEach(() => {
   // What is not written keeps what was there.
   vi.spyOn(Buffer, 'allocUnsafe').mockImplementation((size) => Buffer.alloc(size, 0xa5));
 });
-afterEach(() => vi.restoreAllMocks());
 
 function encodedByClient(reply: Reply): Buffer {
   const converted = AmqpMessage.fromMessage(toMessage(reply));

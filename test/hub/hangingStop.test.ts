@@ -5,6 +5,7 @@ import { createLog } from '../../src/observing/log.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { storeThrough, usualOpened, usualReading } from './support/reading.ts';
@@ -80,17 +81,9 @@ describe('a stop', () => {
 
   it('leaves no timer and no connection, and connects no more when the key changes', async () => {
     let [clients, connections] = [0, 0];
-    const listeners = new Set<() => void>();
-    const key = {
-      current: () => 'address',
-      renew: async () => 'address',
-      onChange(listener: () => void) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-    };
+    const { secret, change } = rotatingSecret('address');
     const { consumer } = await setUp({
-      access: key,
+      access: secret,
       connects() {
         clients += 1;
         connections += 1;
@@ -100,7 +93,7 @@ describe('a stop', () => {
       },
     });
     expect(clients).toBe(1);
-    for (const changed of listeners) changed();
+    change();
     expect(clients).toBe(2);
     await vi.advanceTimersByTimeAsync(50);
     expect(connections).toBe(1);
@@ -108,7 +101,7 @@ describe('a stop', () => {
     void consumer.stop().then(() => (left = connections));
     await vi.advanceTimersByTimeAsync(drainMs);
     expect(left).toBe(0);
-    for (const changed of listeners) changed();
+    change();
     expect([clients, vi.getTimerCount()]).toEqual([2, 0]);
   });
 

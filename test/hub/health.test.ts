@@ -30,7 +30,6 @@ async function serviceWithoutHub(metrics?: Metrics) {
   };
   onTestFinished(async () => {
     await stop();
-    vi.useRealTimers();
     rmSync(directory, { recursive: true });
   });
   const port = lines.find(({ msg }) => msg === 'health is served at /livez and /readyz')?.['port'];

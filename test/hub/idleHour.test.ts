@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createReplies } from '../../src/hub/replies/replies.ts';
@@ -25,10 +25,6 @@ beforeEach(() => {
   for (const level of ['log', 'info', 'warn', 'error', 'trace'] as const)
     vi.spyOn(console, level).mockImplementation((...told) => void write(told.join(' ')));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -14,6 +14,7 @@ import { createTaps } from '../../src/observing/taps.ts';
 import { readExtents } from '../../src/operations/openers.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 import { startServiceEndpoint } from '../support/serviceEndpoint.ts';
 import { signal } from '../support/waiting.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -103,15 +104,7 @@ it('nothing is left of what asks the hub, of subscriptions and connections that 
       openEventHubConnection({ access, consumerGroup: '$Default', silentMs: 10_000, log: silence, troubles: untold }),
     ),
   );
-  const listeners = new Set<() => void>();
-  const key = {
-    current: () => hubOfConsumers.eventsConnectionString,
-    renew: async () => hubOfConsumers.eventsConnectionString,
-    onChange(listener: () => void) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
+  const { secret: key } = rotatingSecret(hubOfConsumers.eventsConnectionString);
 
   /** The hub and the client keep a few objects of each connection. */
   const few = { rounds: 5, kept: 4 };

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { connectionStringTo, endpointIn, findEndpoint } from '../../src/hub/reading/foundEndpoint.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -10,12 +12,7 @@ import { hubLoginOf, hubNameOf } from '../../src/settings/derived.ts';
 cureHubSdks();
 
 const hub = hubForAll({ partitions: 1 });
-let silent: Server | undefined;
-afterEach(() => {
-  silent?.close();
-  silent = undefined;
-  hub.faults.clear();
-});
+afterEach(() => void hub.faults.clear());
 
 const lookUp = (connectionString: string, answerMs = 30_000) =>
   findEndpoint(connectionString, answerMs, { ca: readFileSync(hub.caFile, 'utf8') });
@@ -61,13 +58,7 @@ it('a link that is refused for another reason is an answer', async () => {
 });
 
 it('a hub that says nothing is given up in time, and no connection is left', async () => {
-  const sockets = new Set<Socket>();
-  silent = createTcpServer((socket) => {
-    sockets.add(socket.resume());
-    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
-  });
-  await new Promise<void>((resolve) => silent?.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
+  const { port, sockets } = await startForTest(listening(createServer((socket) => socket.resume())));
   const found = await failureOf(`HostName=127.0.0.1:${port};SharedAccessKeyName=n;SharedAccessKey=a2V5`, 200);
   expect(found).toMatchObject({ cause: 'TooLate', isAnswer: false });
   await vi.waitFor(() => expect(sockets.size).toBe(0), { timeout: 60_000 });

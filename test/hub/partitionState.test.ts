@@ -1,5 +1,5 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/hubWatch.ts';
@@ -8,7 +8,7 @@ import type { HubEvent } from '../../src/protocol/event.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { signal } from '../support/waiting.ts';
-import { takeOver } from './support/claims.ts';
+import { askFor, takeOver } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -108,11 +108,7 @@ describe('the state of a partition', () => {
     const store = createMemoryStore();
     const { begun } = read('four', 'last', 100, store);
     await expect.poll(() => begun.length).toBe(1);
-    await vi.waitFor(async () => {
-      const [record] = await store.ownerships();
-      const wanted = record && { ...record, wantedBy: 'ghost', wantedSince: Date.now() };
-      expect(wanted && (await store.change(record, wanted))).toBeDefined();
-    }, 5_000);
+    await askFor(store);
     await expect.poll(() => state()?.state, { interval: 10 }).toBe('draining');
     expect(state()?.inFlight).toBe(1);
   });

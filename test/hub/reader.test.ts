@@ -27,6 +27,24 @@ const reading = {
   log: createLog('silent'),
 } as const;
 
+/** A reader over a client that has the test give events and errors to each subscription. */
+function byHand(admit = async () => {}, subscribe = (_handlers: SubscriptionEventHandlers) => {}) {
+  const subscriptions: SubscriptionEventHandlers[] = [];
+  const told: string[] = [];
+  const client = {
+    subscribe(_partition: string, handlers: SubscriptionEventHandlers) {
+      subscriptions.push(handlers);
+      subscribe(handlers);
+      return { isRunning: true, close: async () => {} };
+    },
+  } as unknown as EventHubConsumerClient;
+  const reader = createPartitionReader(client, {
+    ...{ ...reading, partition: { ...partition, admit } },
+    ...{ lost: () => told.push('lost'), failed: () => told.push('failed') },
+  });
+  return { client, reader, subscriptions, told };
+}
+
 it('a reader subscribes again with the same client until it succeeds', async () => {
   const client = new EventHubConsumerClient('$Default', nowhere);
   const reader = createPartitionReader(client, reading);
@@ -39,22 +57,14 @@ it('a reader subscribes again with the same client until it succeeds', async () 
 it('a reader takes no more events while others wait for room, however often it subscribes again', async () => {
   let [taken, subscribed] = [0, 0];
   const { given: room, give: makeRoom } = signal();
-  const full: typeof partition = {
-    ...partition,
-    admit() {
-      taken += 1;
-      return room;
-    },
+  const admit = () => {
+    taken += 1;
+    return room;
   };
-  /** Gives each subscription a batch at once. */
-  const client = {
-    subscribe(_partition: string, { processEvents }: SubscriptionEventHandlers) {
-      subscribed += 1;
-      setImmediate(() => void processEvents([], undefined as never));
-      return { isRunning: true, close: async () => {} };
-    },
-  } as unknown as EventHubConsumerClient;
-  const reader = createPartitionReader(client, { ...reading, partition: full });
+  const { client, reader } = byHand(admit, (handlers) => {
+    subscribed += 1;
+    setImmediate(() => void handlers.processEvents([], undefined as never)); // a batch at once
+  });
   for (let index = 0; index < 100; index += 1) {
     await new Promise(setImmediate);
     reader.restart(client);
@@ -68,25 +78,6 @@ it('a reader takes no more events while others wait for room, however often it s
 });
 
 describe('a reader', () => {
-  /** A client that has the test give events and errors to each subscription. */
-  function byHand(admit = async () => {}) {
-    const subscriptions: SubscriptionEventHandlers[] = [];
-    const told: string[] = [];
-    const client = {
-      subscribe(_partition: string, handlers: SubscriptionEventHandlers) {
-        subscriptions.push(handlers);
-        return { isRunning: true, close: async () => {} };
-      },
-    } as unknown as EventHubConsumerClient;
-    const reader = createPartitionReader(client, {
-      ...reading,
-      partition: { ...partition, admit },
-      lost: () => told.push('lost'),
-      failed: () => told.push('failed'),
-    });
-    return { client, reader, subscriptions, told };
-  }
-
   it('that was closed subscribes no more, whether it is told to before or after', async () => {
     const { given: room, give: makeRoom } = signal();
     const { client, reader, subscriptions } = byHand(() => room);
@@ -123,18 +114,11 @@ describe('a reader', () => {
 
 it('a reader reports the time of its silence although the system clock is set back', async () => {
   vi.useFakeTimers();
-  try {
-    const client = {
-      subscribe: () => ({ isRunning: true, close: async () => {} }),
-    } as unknown as EventHubConsumerClient;
-    const reader = createPartitionReader(client, reading);
-    vi.setSystemTime(Date.now() - 3_600_000);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
-    await reader.close();
-  } finally {
-    vi.useRealTimers();
-  }
+  const { reader } = byHand();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
+  await reader.close();
 });
 
 it.each([
@@ -178,21 +162,13 @@ it.each([
   'A reader has been quiet since %s',
   async (_, signs: Partial<Record<'subscribed' | 'heard' | 'refused' | 'event', number>>, expected) => {
     vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    let told: SubscriptionEventHandlers | undefined;
-    const client = {
-      subscribe(_partition: string, handlers: SubscriptionEventHandlers) {
-        told = handlers;
-        return { isRunning: true, close: async () => {} };
-      },
-    } as unknown as EventHubConsumerClient;
-    const reader = createPartitionReader(client, reading);
+    const { client, reader, subscriptions } = byHand();
     const refusal = Object.assign(new Error('no'), { code: 'UnauthorizedError' });
     const gives = {
       subscribed: () => reader.restart(client),
-      heard: () => told?.processEvents([], undefined as never),
-      refused: () => told?.processError(refusal, undefined as never),
-      event: () => told?.processEvents([{} as never], undefined as never),
+      heard: () => subscriptions.at(-1)?.processEvents([], undefined as never),
+      refused: () => subscriptions.at(-1)?.processError(refusal, undefined as never),
+      event: () => subscriptions.at(-1)?.processEvents([{} as never], undefined as never),
     };
     await gives.event();
     for (let second = 1; second <= 100; second += 1) {

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { errors } from '../../src/hub/serviceSdk.ts';
 import { createMeter, type Meter } from '../../src/observing/metrics.ts';
 import { settings } from '../support/environment.ts';
@@ -10,7 +10,6 @@ import { replyTo } from './support/replying.ts';
 // Each setting of replies, and how long they wait, in the unit that its name says.
 
 withFakeTimers();
-afterEach(() => void vi.restoreAllMocks());
 
 /** The sender with a setting, over a client whose sends end like this. */
 function senderWith(changed: Parameters<typeof repliesOver>[1], send: () => Promise<unknown>, meter?: Meter) {

@@ -59,17 +59,10 @@ describe('what becomes of a reply (C4) when the hub says', () => {
 
   it.each<[what: string, error: Error, fate: Fate]>([
     ['that it does not know the device', new errors.DeviceNotFoundError('unknown'), { atOnce: 'unknown_device' }],
-    ['that it is too large', new errors.MessageTooLargeError('large'), { atOnce: 'too_large' }],
-    ['what is not known', withCondition('com.example:new'), { atOnce: 'refused' }],
     ['that the queue of the device is full', full(), { afterMinute: 'queue_full' }],
-    ['that it has failed', new errors.InternalServerError('failed'), { afterMinute: 'not_taken' }],
     ['that it is busy', withCondition('com.microsoft:server-busy'), { afterMinute: 'throttled' }],
-    ['that the reply is locked', withCondition('amqp:resource-locked'), { afterMinute: 'throttled' }],
     ['that its quota is used up', overLimit('403002'), { isOtherHeld: true }],
-    ['that it is suspended', new errors.IoTHubSuspendedError('suspended'), { isOtherHeld: true }],
     ['nothing, for it is away', new errors.ServiceUnavailableError('down'), {}],
-    ['nothing, for the connection has failed', new Error('ECONNRESET'), {}],
-    ['that the connection has ended', withCondition('amqp:connection:forced'), {}],
     ['that we have no right', new errors.UnauthorizedError('no'), {}],
   ])('%s', async (_, error, { atOnce, afterMinute, isOtherHeld }) => {
     let isBack = false;

@@ -40,13 +40,6 @@ function telling() {
 }
 
 describe('the sender', () => {
-  it('retries while the queue is full, and then delivers', async () => {
-    const { sender, attempts } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
-    const sent = watch(sender.send(replyTo('a')));
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect([sent.delivery, attempts.length]).toEqual(['delivered', 3]);
-  });
-
   it('reports each attempt that the hub did not accept, and what the reply waits for', async () => {
     const { sender } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
     const { told, observer } = telling();
@@ -258,57 +251,9 @@ describe('the sender', () => {
     expect(await pausesWith(0)).toEqual([50, 100, 200, 400]);
   });
 
-  it('drops a reply at once that the hub will never accept', async () => {
-    const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
-    expect([await sender.send(replyTo('a')), attempts.length]).toEqual([{ dropped: 'unknown_device' }, 1]);
-  });
-
   it('does not try a reply over the hub’s limit {S21.1}', async () => {
     const { sender, attempts } = setUp({});
     expect([await sender.send(replyTo('a', 'x'.repeat(65_537))), attempts]).toEqual([{ dropped: 'too_large' }, []]);
-  });
-
-  it('has no more replies open than allowed', async () => {
-    let open = 0;
-    let most = 0;
-    const sender = senderOver(
-      async () => {
-        open += 1;
-        most = Math.max(most, open);
-        await Promise.resolve();
-        open -= 1;
-        return undefined;
-      },
-      { maxInFlight: 3 },
-    );
-    await Promise.all(Array.from({ length: 20 }, (_, index) => sender.send(replyTo(`d${index}`))));
-    expect(most).toBe(3);
-  });
-
-  it('leaves its remaining replies undecided when it stops', async () => {
-    const { sender } = setUp({ a: [later('queue_full')] });
-    const sent = watch(sender.send(replyTo('a')));
-    await vi.advanceTimersByTimeAsync(50);
-    sender.stop();
-    await vi.advanceTimersByTimeAsync(0);
-    expect([sent.delivery, vi.getTimerCount()]).toEqual(['stopped', 0]);
-  });
-
-  it('sends no waiting reply when it stops', async () => {
-    const sent: string[] = [];
-    const sender = senderOver(
-      ({ deviceId }) => {
-        sent.push(deviceId);
-        return new Promise(() => {});
-      },
-      { maxInFlight: 1 },
-    );
-    void sender.send(replyTo('a'));
-    const waits = watch(sender.send(replyTo('b')));
-    sender.stop();
-    await vi.advanceTimersByTimeAsync(0);
-    expect([waits.delivery, sent]).toEqual(['stopped', ['a']]);
-    expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
   it.each(['session', 'service'])('leaves a reply undecided that the hub refuses after its %s', async (end) => {

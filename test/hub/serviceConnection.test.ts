@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from 'azure-iothub';
 import { startHub } from 'iot-hub-emulator';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { newServiceClient } from '../../src/hub/serviceSdk.ts';
@@ -145,7 +144,6 @@ describe('the connection to the service endpoint, with the official client', () 
     const inTime = Array.from({ length: 9 }, (_, index) => index);
     const look = () => vi.advanceTimersByTime(answerWithinMs / 8);
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
-    afterEach(() => void vi.useRealTimers());
 
     it('fails only the reply that is never settled: others continue over the same connection (C4)', async () => {
       await setUp(unless('silence'), answerWithinMs);
@@ -215,12 +213,9 @@ describe('the connection to the service endpoint, with the official client', () 
 
   it('reports within its limit that no hub listens, where the client alone would retry silently for minutes', async () => {
     await setUp(() => 'accept');
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
+    const host = `localhost:${await freePort()}`;
     const nobody = connectionWith(
-      () => newServiceClient(`HostName=localhost:${port};SharedAccessKeyName=n;SharedAccessKey=a2V5`),
+      () => newServiceClient(`HostName=${host};SharedAccessKeyName=n;SharedAccessKey=a2V5`),
       300,
     );
     expect(await nobody.send(reply('x'))).toEqual({ kind: 'connection', reason: 'hub_unavailable' });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
@@ -40,6 +40,12 @@ function clients() {
 const minute = 60_000;
 const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
 
+let close = async () => {};
+afterEach(async () => {
+  await close();
+  close = async () => {};
+});
+
 /** A connection over such clients, in time that does not pass by itself. */
 function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}) {
   vi.useFakeTimers();
@@ -48,13 +54,12 @@ function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}
   const troubles = createTroubles(log);
   const common = { newClient, answerWithinMs: 1_000 * minute, log: log as never, troubles };
   const connection = createServiceConnection({ ...common, ...more });
-  onTestFinished(async () => {
+  close = async () => {
     const closed = connection.close();
     await vi.advanceTimersByTimeAsync(10_000);
     await closed;
     troubles.close();
-    vi.useRealTimers();
-  });
+  };
   const opens = async (number: number, error?: Error) => {
     made[number]?.open(error);
     await vi.advanceTimersByTimeAsync(0);
@@ -69,19 +74,16 @@ function setUp(more: Partial<Parameters<typeof createServiceConnection>[0]> = {}
 it('a new connection is opened even if its timer fires a little early', async () => {
   const { made, connection, opens, opened } = setUp();
   let now = 1_000;
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-  try {
-    await opened(new Error('refused'));
-    now = 2_999;
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(made).toHaveLength(1);
-    now = 3_000;
-    await vi.advanceTimersByTimeAsync(1);
-    await opens(1);
-    expect([made.length, connection.isOpen()]).toEqual([2, true]);
-  } finally {
-    clock.mockRestore();
-  }
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  await opened(new Error('refused'));
+  now = 2_999;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(made).toHaveLength(1);
+  now = 3_000;
+  await vi.advanceTimersByTimeAsync(1);
+  await opens(1);
+  expect([made.length, connection.isOpen()]).toEqual([2, true]);
+  vi.restoreAllMocks(); // a close needs the time
 });
 
 const busy = new errors.ThrottlingError('busy');

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { startHub } from 'iot-hub-emulator';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { plainService, send, transportOf } from '../traps/support/plain.ts';
 
@@ -21,7 +21,6 @@ beforeEach(() => {
   for (const level of ['warn', 'error'] as const)
     vi.spyOn(console, level).mockImplementation((...words) => void told.push(words));
 });
-afterEach(() => vi.restoreAllMocks());
 /** It may also fail before. */
 const closeOf = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 
@@ -46,12 +45,9 @@ describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('%s', (library) => {
 
   /** Until the end of a connection on which nobody listens, to a peer that says this and hangs up. */
   async function connect(bytes: Buffer) {
-    const server = createServer((socket) => socket.resume().end(bytes)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = await portForTest(createServer((socket) => socket.resume().end(bytes)));
     const connection = create_container().connect({ host: '127.0.0.1', port, reconnect: false });
     await closeOf(Reflect.get(connection, 'socket'));
-    await new Promise((resolve) => server.close(resolve));
   }
 
   it('prints no warning about the end of a connection without listeners', async () => {

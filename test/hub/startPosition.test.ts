@@ -1,5 +1,5 @@
 import { inject } from 'iot-hub-emulator/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { hubForEach } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import {
   createForeignCheckpointCheck,
@@ -27,7 +27,6 @@ const alarms = () => lines.filter(({ level }) => level === 'error').map((fields)
 const hub = hubForEach({ partitions: 2 });
 const begin = consumersForEach();
 beforeEach(() => ([seen, lines] = [[], []]));
-afterEach(() => void vi.useRealTimers());
 
 const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });
 

@@ -13,10 +13,7 @@ const setUp = (given?: Parameters<typeof waitingService>[0]) => {
   return service;
 };
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-afterEach(async () => {
-  await Promise.all(services.splice(0).map((service) => service.close()));
-  vi.useRealTimers();
-});
+afterEach(async () => void (await Promise.all(services.splice(0).map((service) => service.close()))));
 
 const devices = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
 const of = (handled: readonly string[], name: string) => handled.filter((one) => one.startsWith(name));

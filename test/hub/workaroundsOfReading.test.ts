@@ -44,7 +44,6 @@ async function opened() {
 
 it('the client of events sends each frame at once', async () => {
   const setNoDelay = vi.spyOn(Socket.prototype, 'setNoDelay');
-  onTestFinished(() => setNoDelay.mockRestore());
   const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
   onTestFinished(() => client.close());
   await client.getPartitionIds();

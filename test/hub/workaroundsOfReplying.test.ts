@@ -60,15 +60,6 @@ describe('replying through the hub', () => {
     expect(received()).toEqual(['first', 'second', 'third']);
   });
 
-  it('replaces a connection before its token expires, since that may not be renewed (trap 7)', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    await connection.send(reply('first'));
-    vi.advanceTimersByTime(39 * 60_000);
-    expect([await connection.send(reply('same')), clients]).toEqual([undefined, 1]);
-    vi.advanceTimersByTime(2 * 60_000);
-    expect([await connection.send(reply('other')), clients]).toEqual([undefined, 2]);
-  });
-
   it('reports within its limit that a hub that accepts connections does not answer (trap 5)', async () => {
     hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
     connection = connectionThatWaits(1_000);

@@ -1,5 +1,7 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -18,10 +20,7 @@ const policy = /SharedAccessKeyName=[^;]*/;
 const host = /HostName=[^;]*/;
 
 /** Takes connections and ends them, as something does that speaks no TLS. */
-const noTls = createServer((socket) => socket.destroy());
-beforeAll(() => new Promise<void>((resolve) => noTls.listen(0, '127.0.0.1', resolve)));
-afterAll(() => new Promise((resolve) => noTls.close(resolve)));
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const noTls = startForAll(() => listening(createServer((socket) => socket.destroy())));
 const replacing = (part: RegExp, text: string) => () => hub.serviceConnectionString.replace(part, text);
 const at = (name: string) => replacing(host, `HostName=${name}`);
 
@@ -30,7 +29,7 @@ it.each([
   ['an unknown policy', replacing(policy, 'SharedAccessKeyName=none'), true, /must be those of a policy/],
   ['a host that is not there', at('no-such-host.invalid'), true, /no such host: compare HostName/],
   ['a port that refuses', at('localhost:1'), true, /nobody answers there: compare HostName/],
-  ['a host without TLS', () => at(`localhost:${portOf(noTls)}`)(), true, /breaks the connection off/],
+  ['a host without TLS', () => at(`localhost:${noTls.port}`)(), true, /breaks the connection off/],
   ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NETWORK_CA_FILE/],
 ])('%s is logged in one line, with the setting and the remedy', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];

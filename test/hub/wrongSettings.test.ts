@@ -1,5 +1,5 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import type { Consumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -17,10 +17,6 @@ let rounds: number;
 let lines: Record<string, unknown>[];
 const hub = hubForAll({ partitions });
 const start = consumersForEach();
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 function begin(connectionString: string, consumerGroup = '$Default'): void {
   [lines, rounds] = [[], 0];

@@ -8,7 +8,7 @@ import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/test
 // Bodies that come slowly, and `Expect` (M14, D43).
 
 const setup = startForAll(() => startTestFrontDoor({ inFlightPerDevice: 1 }));
-startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
+void startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
 
 const send = (to: TestFrontDoor, headers: Readonly<Record<string, string>>, body = ''): RawRequest => {
   const all = {

@@ -103,7 +103,7 @@ describe('the authorization of a caller', () => {
 });
 
 describe('a thousand wrong tokens', () => {
-  startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
+  void startForAll(() => methodDevice(setup.hub, 'motor-1', succeed));
 
   it('do not block authorized callers, open a circuit or renew a token', async () => {
     const { backends } = setup;

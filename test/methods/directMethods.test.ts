@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,8 +9,10 @@ import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import timersOfPool from 'undici/lib/util/timers.js';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForAll, portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';
 
 // What a stop says of the calls that it ends: whether the hub can have got them (M14).
@@ -33,22 +35,10 @@ function methodsOf(...given: Parameters<typeof createDirectMethods>) {
   return methods;
 }
 
-/** A server that is silent, until the test ends, and the connections that have come. */
-async function silentServer() {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { server, sockets, port: (server.address() as AddressInfo).port };
-}
-
 describe('a call that is ended', () => {
   it('before there is a connection was not sent', async () => {
-    const { server, port } = await silentServer();
-    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
+    const server = createServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
     const called = methods.invoke(call);
     await once(server, 'connection');
     methods.abort();
@@ -79,13 +69,8 @@ async function hubThatAnswers(...answers: readonly Answer[]) {
     const answer = answers[Math.min(requests.length, answers.length - 1)];
     requests.push({ path: url.split('?')[0] ?? '', authorization: headers.authorization ?? '', body });
     if (answer) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1]);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
+  const port = await portForTest(server);
   return { requests, ca, server, port, hostName: `localhost:${port}` };
 }
 
@@ -129,24 +114,24 @@ describe('a call', () => {
 
   it('that is ended before there is a connection is not sent later either', async () => {
     const { requests, ca, port } = await hubThatAnswers([200, good]);
-    const gate = await silentServer();
-    const methods = methodsOf(connectionOf(`localhost:${gate.port}`), ca);
+    const gate = createServer();
+    const { port: silent, sockets } = await startForTest(listening(gate));
+    const methods = methodsOf(connectionOf(`localhost:${silent}`), ca);
     const ended = methods.invoke(call);
-    await once(gate.server, 'connection');
+    await once(gate, 'connection');
     methods.abort();
     expect(await ended).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
     const lead = (socket: Socket) => void socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
-    gate.server.on('connection', lead);
-    gate.sockets.forEach(lead);
+    gate.on('connection', lead);
+    sockets.forEach(lead);
     expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
     expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
   });
 
   it('without a connection is given up unsent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { server, port } = await silentServer();
-    const methods = methodsOf(connectionOf(`127.0.0.1:${port}`));
+    const server = createServer();
+    const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
     const called = methods.invoke({ ...call, timeoutSeconds: 5 });
     await once(server, 'connection');
     await vi.advanceTimersByTimeAsync(10_000);
@@ -174,7 +159,6 @@ describe('a call', () => {
 
   it('is given up five seconds after its time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
     const { requests, methods } = await withKey(undefined);
     const settled = vi.fn();
     const called = methods.invoke({ ...call, timeoutSeconds: 5 }).finally(settled);
@@ -189,7 +173,6 @@ describe('a call', () => {
 describe('in time that passes only when the test says so', () => {
   function inVirtualTime() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
   }
   /** For the limits of the connections, which have a clock of their own. */
   const passInPool = (ms: number) => {
@@ -218,7 +201,8 @@ describe('in time that passes only when the test says so', () => {
   });
 
   it('a call that gets no connection in 10 s fails unsent, however long the method may take', async () => {
-    const { server, port } = await silentServer();
+    const server = createServer();
+    const port = await portForTest(server);
     inVirtualTime();
     const settled = vi.fn();
     void methodsOf(connectionOf(`127.0.0.1:${port}`))
@@ -277,24 +261,10 @@ describe('with a key in a file', () => {
   /** @param next the key that is in the file when the hub has refused the first one */
   async function setUp(next: string | undefined, ...answers: readonly Answer[]) {
     vi.useFakeTimers({ toFake: ['Date'] }); // signatures differ by their keys only
-    onTestFinished(() => void vi.useRealTimers());
     const { requests, ca, hostName } = await hubThatAnswers(...answers);
-    const listeners = new Set<() => void>();
-    let current = connectionOf(hostName, 'one');
-    const change = (key: string) => {
-      current = connectionOf(hostName, key);
-      for (const listener of listeners) listener();
-    };
-    const renew = vi.fn(async () => {
-      if (next !== undefined) change(next);
-      return current;
-    });
-    const onChange = (listener: () => void) => {
-      listeners.add(listener);
-      return () => {};
-    };
-    const methods = methodsOf({ current: () => current, renew, onChange }, ca);
-    return { requests, renew, change, methods };
+    const { secret, change } = rotatingSecret(...['one', next ?? []].flat().map((key) => connectionOf(hostName, key)));
+    const methods = methodsOf(secret, ca);
+    return { requests, renew: secret.renew, change: (key: string) => change(connectionOf(hostName, key)), methods };
   }
   const signed = (requests: readonly { readonly authorization: string }[]) =>
     new Set(requests.map(({ authorization }) => /sig=([^&]+)/.exec(authorization)?.[1])).size;

@@ -149,7 +149,6 @@ describe('inputs that are files', () => {
     expect(timeout.mock.calls.at(-1)).toEqual([1]);
     await vi.advanceTimersByTimeAsync(0);
     await late;
-    timeout.mockRestore();
   });
 
   it('are eight at a time', async () => {

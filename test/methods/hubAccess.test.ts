@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { DirectMethodResult } from '../../src/hub/methods/directMethods.ts';
 import { createHubAccess } from '../../src/hub/methods/hubAccess.ts';
 import { createTroubles } from '../../src/observing/log.ts';
@@ -30,9 +30,10 @@ function setUp(...answers: readonly DirectMethodResult[]) {
   };
   const log = recordingLog();
   const troubles = createTroubles(log);
+  onTestFinished(() => troubles.close());
   const access = createHubAccess(methods, true, log as never, troubles);
   const told = () => log.lines.map(({ level, message }) => `${level}: ${message}`);
-  return { access, probes, told, lines: log.lines, close: () => troubles.close() };
+  return { access, probes, told, lines: log.lines };
 }
 
 const granted = 'info: the hub grants access to methods';
@@ -40,7 +41,7 @@ const isRefused = 'error: the hub refuses access: methods cannot be invoked';
 const isOut = 'warn: the hub does not accept methods';
 
 it('access is granted by the answer that a device is unknown, and is not asked for again', async () => {
-  const { access, probes, told, close } = setUp(unknown);
+  const { access, probes, told } = setUp(unknown);
   expect(access.isGranted()).toBe(false);
   access.start();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -50,11 +51,10 @@ it('access is granted by the answer that a device is unknown, and is not asked f
   ]);
   access.recordOutcome(response);
   expect(told()).toEqual([granted]);
-  close();
 });
 
 it('access that is refused is asked for every five seconds, and told when it is granted', async () => {
-  const { access, probes, told, lines, close } = setUp(refused, refused, unknown);
+  const { access, probes, told, lines } = setUp(refused, refused, unknown);
   access.start();
   await vi.advanceTimersByTimeAsync(0);
   expect([access.isGranted(), told()]).toEqual([false, [isRefused]]);
@@ -69,21 +69,19 @@ it('access that is refused is asked for every five seconds, and told when it is 
   await vi.advanceTimersByTimeAsync(5_000);
   expect([probes.length, access.isGranted()]).toEqual([3, true]);
   expect(told()).toEqual([isRefused, 'info: the hub grants access again', granted]);
-  close();
 });
 
 it('access is asked for again while the hub is out of reach', async () => {
-  const { access, probes, close } = setUp(failure('unavailable'), failure('unavailable'), unknown);
+  const { access, probes } = setUp(failure('unavailable'), failure('unavailable'), unknown);
   access.start();
   await vi.advanceTimersByTimeAsync(5_000);
   expect([probes.length, access.isGranted()]).toEqual([2, false]);
   await vi.advanceTimersByTimeAsync(5_000);
   expect([probes.length, access.isGranted()]).toEqual([3, true]);
-  close();
 });
 
 it('access is lost when the hub refuses an invocation, and asked for again', async () => {
-  const { access, probes, close } = setUp(unknown);
+  const { access, probes } = setUp(unknown);
   access.recordOutcome(response);
   expect(access.isGranted()).toBe(true);
   access.recordOutcome(refused);
@@ -91,16 +89,14 @@ it('access is lost when the hub refuses an invocation, and asked for again', asy
   expect(access.isGranted()).toBe(false);
   await vi.advanceTimersByTimeAsync(5_000);
   expect([probes.length, access.isGranted()]).toEqual([1, true]);
-  close();
 });
 
 it('a refusal is told each minute while it lasts', async () => {
-  const { access, told, close } = setUp(refused);
+  const { access, told } = setUp(refused);
   access.recordOutcome(refused);
   access.close();
   await vi.advanceTimersByTimeAsync(120_000);
   expect(told()).toEqual([isRefused, isRefused, isRefused]);
-  close();
 });
 
 it.each<[what: string, result: DirectMethodResult]>([
@@ -108,7 +104,7 @@ it.each<[what: string, result: DirectMethodResult]>([
   ['whose outcome is unknown', { ...failure('outcome_unknown'), status: 500 }],
   ['that says it is unavailable', { ...failure('unavailable'), status: 503 }],
 ])('a hub %s does not accept methods, but does not refuse access', async (_, result) => {
-  const { access, told, lines, close } = setUp(result);
+  const { access, told, lines } = setUp(result);
   access.recordOutcome(result);
   expect([access.isGranted(), told()]).toEqual([false, [isOut]]);
   const { status, code } = result as { readonly status?: number; readonly code?: number };
@@ -120,26 +116,23 @@ it.each<[what: string, result: DirectMethodResult]>([
   expect(told()).toEqual([isOut, 'info: the hub accepts methods again', granted]);
   access.recordOutcome(result);
   expect(access.isGranted()).toBe(true);
-  close();
 });
 
 it('a malformed answer of a device comes through a hub that accepts methods', () => {
-  const { access, told, close } = setUp(unknown);
+  const { access, told } = setUp(unknown);
   access.recordOutcome({ kind: 'failure', failure: 'bad_reply' });
   expect([access.isGranted(), told()]).toEqual([true, [granted]]);
-  close();
 });
 
 it('a call that this program has ended says nothing about the hub', () => {
-  const { access, told, close } = setUp(unknown);
+  const { access, told } = setUp(unknown);
   access.recordOutcome(failure('stopped'));
   access.recordOutcome(failure('stopped_unsent'));
   expect([access.isGranted(), told()]).toEqual([false, []]);
-  close();
 });
 
 it('nothing is asked after the close, nor is the answer to an earlier question told', async () => {
-  const { access, probes, told, close } = setUp(refused);
+  const { access, probes, told } = setUp(refused);
   access.start();
   access.close();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -150,6 +143,4 @@ it('nothing is asked after the close, nor is the answer to an earlier question t
   other.access.close();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(other.probes.length).toBe(1);
-  other.close();
-  close();
 });

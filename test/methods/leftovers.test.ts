@@ -8,7 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { serveHealth } from '@device-messaging/telemetry/health.ts';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { folderForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForAll, portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { startFrontDoor } from '../../src/methods/frontDoor.ts';
@@ -35,14 +35,11 @@ async function answeringHub() {
   const { cert, key, ca } = await ensureCertificates(join(directory, 'hub'));
   const server = createHttpsServer({ cert, key }, (asked, response) => {
     asked.resume().once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(answer));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { ca, address: `HostName=localhost:${port};SharedAccessKeyName=service;SharedAccessKey=a2V5` };
+  return {
+    ca,
+    address: `HostName=localhost:${await portForTest(server)};SharedAccessKeyName=service;SharedAccessKey=a2V5`,
+  };
 }
 
 /** The HTTP interface over a hub that answers when it is told to. */

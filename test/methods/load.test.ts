@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Traces, unrecorded } from '../../src/observing/observation.ts';
 import { soon } from '../support/waiting.ts';
@@ -133,7 +133,6 @@ describe('the front door', () => {
     const calling = setup.call(conveyor, 'stop', { timeout: 300 });
     await motor.next();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
     let isOver = false;
     const stopped = setup.instance.stop().then(() => {
       isOver = true;
@@ -142,54 +141,8 @@ describe('the front door', () => {
       await vi.advanceTimersByTimeAsync(50);
       for (let turns = 0; turns < 20; turns += 1) await turn();
     }
-    expect(isOver).toBe(true);
+    expect([isOver, setup.lines.at(-1)?.['msg']]).toEqual([true, 'stopped']);
     vi.useRealTimers();
     await Promise.all([stopped, calling.catch(() => {})]);
-  });
-
-  it('that stops does not wait for a collector of spans', async () => {
-    const traces: Traces = { begin: ({ traceId }) => unrecorded(traceId), close: () => new Promise(() => {}) };
-    const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' }, traces }));
-    await setup.instance.stop();
-    expect(setup.lines.at(-1)).toMatchObject({ msg: 'stopped' });
-  });
-});
-
-describe('a caller that disconnects', () => {
-  it('leaves a log line, and its capacity is free when the device has responded', async () => {
-    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1 }));
-    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
-    const impatient = new AbortController();
-    const headers = {
-      authorization: `Bearer ${setup.tokens.invoker}`,
-      'content-type': 'application/json',
-      'x-correlation-id': 'ended',
-    };
-    const request = { method: 'POST', headers, body: '{}', signal: impatient.signal };
-    const calling = fetch(setup.url + setup.pathOf(conveyor, 'stop'), request).catch(() => 'ended');
-    const call = await motor.next();
-    impatient.abort();
-    expect(await calling).toBe('ended');
-    expect((await setup.call(conveyor, 'stop')).status).toBe(503);
-    call.respond(200, { status: 0 });
-    expect(await setup.lineOf('ended')).toMatchObject({ callerGone: true, methodStatus: 0 });
-    const next = setup.call(conveyor, 'stop');
-    (await motor.next()).respond(200, { status: 0 });
-    expect((await next).status).toBe(200);
-  });
-
-  it('before its body is complete uses no capacity', async () => {
-    const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1 }));
-    await startForTest(methodDevice(setup.hub, 'motor-1', succeed));
-    const { connect } = await import('node:net');
-    const socket = connect(setup.instance.port, '127.0.0.1');
-    socket.write(
-      `POST ${setup.pathOf(conveyor, 'stop')} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${setup.tokens.invoker}\r\ncontent-type: application/json\r\nx-correlation-id: half\r\ncontent-length: 20\r\n\r\n{`,
-    );
-    const { backends } = setup;
-    await expect.poll(() => backends.calls().some(({ headers }) => headers['x-correlation-id'] === 'half')).toBe(true);
-    socket.destroy();
-    expect(await setup.lineOf('half')).toMatchObject({ callerGone: true });
-    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
 });

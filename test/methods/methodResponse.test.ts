@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/methods/failure.ts';
 import { readMethodResponse } from '../../src/methods/methodResponse.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
 
 const nested = (depth: number) => `{"status":0,"output":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
 
@@ -51,9 +52,10 @@ describe('a response', () => {
   it('needs no output, and has 131,072 bytes at most', () => {
     expect(read('{"status":7}')).toStrictEqual({ status: 7 });
     expect(read('{"status":7,"output":{"a":null}}')).toStrictEqual({ status: 7, output: { a: null } });
-    const sized = (bytes: number) => `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) / 2)}"}}`;
+    const sized = (bytes: number) =>
+      `{"status":7,"output":{"a":"${'é'.repeat((bytes - 30) >> 1)}${'x'.repeat(bytes % 2)}"}}`;
     expect([Buffer.byteLength(sized(131_072)), read(sized(131_072)).status]).toEqual([131_072, 7]);
-    const { invoked, methodStatus, detail } = failureOf(sized(131_074));
+    const { invoked, methodStatus, detail } = failureOf(sized(131_073));
     expect([invoked, methodStatus]).toEqual(['yes', 7]);
     expect(detail).toMatch(/it has more than 131072 bytes; the method has run$/);
   });
@@ -99,23 +101,28 @@ describe('another status than 200', () => {
   const failed = (status: number, payload: unknown = {}) =>
     failureIn(() => readMethodResponse({ status, payload, text: '' }));
 
-  it.each([
-    [400, 'refused_by_device', 'unknown', /refuses the invocation; the method may have run, or still be running$/],
-    [404, 'unknown_to_device', 'unknown', /no such object or method; the method may have run, or still be running$/],
-    [409, 'other_object', 'unknown', /another object of that identity; the method may have run, or still be running$/],
-    [502, 'failed_at_device', 'unknown', /malformed reply; the method may have run, or still be running$/],
-    [503, 'unavailable_at_device', 'unknown', /the invocation now; the method may have run, or still be running$/],
-    [504, 'no_reply_at_device', 'unknown', /in time; the method may have run, or still be running$/],
-    [401, 'bad_reply', 'unknown', /the status 401 is not allowed; the method may have run, or still be running$/],
-  ])('%d of a device is %s', (status, reason, invoked, sentence) => {
-    for (const payload of [{}, { invoked: 'perhaps' }, null, 'text', ['x']]) {
+  it.each<readonly [status: number, reason: Reason, sentence: string]>([
+    [400, 'refused_by_device', 'refuses the invocation'],
+    [404, 'unknown_to_device', 'no such object or method'],
+    [409, 'other_object', 'another object of that identity'],
+    [502, 'failed_at_device', 'malformed reply'],
+    [503, 'unavailable_at_device', 'the invocation now'],
+    [504, 'no_reply_at_device', 'in time'],
+    ...[0, -1, 100, 201, 204, 301, 401, 403, 405, 408, 410, 413, 415, 429, 500, 501, 505, 999].map(
+      (status) => [status, 'bad_reply', `the status ${status} is not allowed`] as const,
+    ),
+  ])('%d of a device is %s, with whether the method has run', (status, reason, sentence) => {
+    const as = { reason, status: reason === 'bad_reply' ? 502 : status, retryAfter: undefined };
+    for (const payload of [{}, { invoked: 'perhaps' }, { invoked: true }, { invoked: ['no'] }, null, 'text', ['x']]) {
       const failure = failed(status, payload);
-      const { detail, foreignDetail, methodStatus } = failure;
-      expect([failure.reason, failure.invoked, methodStatus, foreignDetail]).toEqual([
-        ...[reason, invoked, undefined, undefined],
-      ]);
-      expect(detail).toMatch(sentence);
+      expect(failure).toMatchObject({ ...as, invoked: 'unknown', methodStatus: undefined, foreignDetail: undefined });
+      expect(failure.detail).toContain(`${sentence}; the method may have run, or still be running`);
     }
+    for (const invoked of ['yes', 'no', 'unknown'] as const)
+      for (const methodStatus of [undefined, 0, 204]) {
+        const payload = { detail: 'as it is', invoked, status: methodStatus };
+        expect(failed(status, payload)).toMatchObject({ ...as, invoked, methodStatus });
+      }
   });
 
   it('may come with the effect, and the status of the method', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkBodyHeaders, isContinue, readInvocation, receiveBody } from '../../src/methods/contract.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { validateValue } from '../support/contracts.ts';
@@ -8,7 +8,6 @@ import { validateValue } from '../support/contracts.ts';
 // The body of a request: what its header says, how it comes, and what is in it (M3, M4, M14).
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-afterEach(() => void vi.useRealTimers());
 
 const receive = (body: PassThrough, ended = new AbortController().signal) => receiveBody(body, ended);
 const failure = (reason: string, detail: RegExp) =>

@@ -226,7 +226,7 @@ describe('a request', () => {
 
   it.each(['done', 'failed'])('ends after the work on it is %s, even if its caller has gone', async (how) => {
     const work = signal();
-    const { handler, send, lines } = setUp({
+    const { handler, send, answered, lines } = setUp({
       async invoke() {
         await work.given;
         if (how === 'failed') throw new Failure('no_reply', 'too late');
@@ -237,6 +237,8 @@ describe('a request', () => {
     await vi.advanceTimersByTimeAsync(0);
     close();
     expect([handler.inProgress(), lines]).toEqual([1, []]);
+    expect(await answered()).toMatchObject({ reason: 'overloaded' }); // the device still has it
+    lines.length = 0;
     work.give();
     await outcome;
     expect([handler.inProgress(), lines]).toMatchObject([0, [{ callerGone: true }]]);

@@ -95,17 +95,6 @@ it('a model identifier may have 256 characters, percent-encoded', async () => {
   expect(handle.mock.calls).toMatchObject([[{ model }, {}, {}]]);
 });
 
-it('a request for a tunnel is refused with an answer', async () => {
-  const tunnel = rawRequest(Number(new URL(url).port), ['CONNECT hub:443 HTTP/1.1', 'host: hub:443']);
-  expect(await tunnel.ended()).toMatch(/^HTTP\/1\.1 404 .*"route_not_found"/s);
-});
-
-it('a request with an unknown expectation is refused before the handler', async () => {
-  const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'expect: x', 'connection: close'];
-  expect(await rawRequest(Number(new URL(url).port), lines).ended()).toMatch(/^HTTP\/1\.1 417 .*"expectation_failed"/s);
-  expect(handle).not.toHaveBeenCalled();
-});
-
 it('the contract is served, but only to GET', async () => {
   const get = await fetch(`${url}/openapi.json`);
   expect([get.status, await get.json()]).toEqual([200, contract]);

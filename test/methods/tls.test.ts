@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import tls, { type SecureVersion } from 'node:tls';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { folderForAll, portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createHttpServer } from '../../src/methods/server.ts';
 
 // The oldest TLS of the front door, also where Node is told to allow older ones (M1).
@@ -12,22 +11,16 @@ const old = { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT@SECLEVEL=0
 
 const directory = folderForAll('tls');
 let certificates: Awaited<ReturnType<typeof ensureCertificates>>;
-let server: ReturnType<typeof createHttpServer>;
 beforeAll(async () => {
   Object.assign(tls, old);
   certificates = await ensureCertificates(directory);
 });
-beforeEach(async () => {
-  server = createHttpServer((_, response) => void response.end(), certificates);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterEach(() => new Promise((resolve) => server.close(resolve)));
 afterAll(() => void Object.assign(tls, usual));
 
 /** The version that is agreed on, or why none is. */
-const connect = (version: SecureVersion) =>
-  new Promise<string | null>((resolve) => {
-    const { port } = server.address() as AddressInfo;
+async function connect(version: SecureVersion) {
+  const port = await portForTest(createHttpServer((_, response) => void response.end(), certificates));
+  return new Promise<string | null>((resolve) => {
     const { ca } = certificates;
     const socket = tls.connect({ port, host: 'localhost', ca, minVersion: version, maxVersion: version }, () => {
       resolve(socket.getProtocol());
@@ -35,6 +28,7 @@ const connect = (version: SecureVersion) =>
     });
     socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? ''));
   });
+}
 
 it.each([
   ['TLSv1.1', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],

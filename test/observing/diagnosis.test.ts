@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { NoToken } from '../../src/access/identity.ts';
 import { TooLate } from '../../src/concurrency/waiting.ts';
 import { readHubError } from '../../src/hub/methods/hubError.ts';
@@ -20,7 +20,6 @@ import { StorageError } from '../../src/stores/account.ts';
 // One answer, several causes: what an operator is told names each that it can be.
 
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 5) }));
-afterEach(() => void vi.useRealTimers());
 
 const coded = (code: string, said = '') => Object.assign(new Error(said), { code, syscall: 'connect' });
 const reading = (code: string, said?: string) => diagnoseReading(coded(code, said), 'reading');

@@ -1,5 +1,5 @@
 import type { Declaration } from '@device-messaging/telemetry/meter.ts';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { metrics as edgeMetrics } from '../../edge/src/observing/metrics.ts';
 import { createMeter, type MetricName, methodMetrics, metrics, namesIn } from '../../src/observing/metrics.ts';
 import { withFakeTimers } from '../support/waiting.ts';
@@ -26,7 +26,6 @@ vi.mock('node:v8', async (original) => {
 });
 
 withFakeTimers();
-afterEach(() => void vi.restoreAllMocks());
 
 /** They are read from the whole program: test/methods/metrics.test.ts, test/edge/metrics.test.ts, test/e2e/metrics.test.ts. */
 const ofWholeProgram: readonly string[] = [

@@ -1,5 +1,5 @@
 import { serveHealth } from '@device-messaging/telemetry/health.ts';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Metrics, noMeter, openMetrics } from '../../src/observing/metrics.ts';
 import { recordingLog } from '../support/observed.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
@@ -58,7 +58,6 @@ it('the event loop delay excludes the interval of the measurement', async () => 
 
 it('the event loop delay is the same for all collectors of a second', async () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000_000);
-  onTestFinished(() => void vi.restoreAllMocks());
   const longest = async () => sampleOf(parseMetrics(await text()), 'nodejs_eventloop_delay_max');
   const before = await longest();
   let at = 1_000_000;

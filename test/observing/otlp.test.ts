@@ -22,7 +22,6 @@ afterEach(async () => {
   await metrics?.close();
   metrics = undefined;
   await collector.close();
-  vi.unstubAllEnvs();
 });
 
 function open() {

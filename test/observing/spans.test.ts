@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openTraces } from '../../src/observing/traces.ts';
 import { keyAt, type Recording, rootOf, sent, startRecording, traceId } from './traces.ts';
 
@@ -33,8 +33,6 @@ describe('the first span of a message', () => {
   });
 
   describe('with standard variables about the program', () => {
-    afterEach(() => void vi.unstubAllEnvs());
-
     it('has their attributes', async () => {
       vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
       vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
@@ -170,7 +168,6 @@ it('a collector that refuses spans has one line in the log, not one for each req
 
 it('a collector that refuses spans is no trouble any more after a stop', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  onTestFinished(() => void vi.useRealTimers());
   const recording = await startRecording();
   recording.collector.behave('refuse');
   await oneComes(recording);
@@ -198,7 +195,6 @@ it('a collector that hangs delays no message: spans beyond the queue are dropped
 it('a slow collector gets every span, also the last ones', async () => {
   const { traces, collector } = await startRecording();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // a stop has no limit on a busy machine
-  onTestFinished(() => void vi.useRealTimers());
   collector.behave('slow');
   const many = 2_000;
   for (let spans = 0; spans < many; spans += 1) traces.begin(rootOf()).end();
@@ -208,19 +204,15 @@ it('a slow collector gets every span, also the last ones', async () => {
 
 it('the exporter sends only the given headers, and makes no spans of its own requests', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'api-key=c0llector-key');
-  try {
-    const { traces, collector, lines } = await startRecording();
-    traces.begin(rootOf()).end();
-    await collector.spansNamed('process model.update');
-    traces.begin(rootOf({ name: 'another' })).end();
-    await collector.spansNamed('another');
-    expect(collector.spans).toHaveLength(2);
-    for (const { headers } of collector.requests) {
-      expect(headers).toMatchObject({ 'api-key': 'c0llector-key' });
-      expect(headers).not.toHaveProperty('authorization');
-    }
-    expect(JSON.stringify(lines)).not.toContain('c0llector-key');
-  } finally {
-    vi.unstubAllEnvs();
+  const { traces, collector, lines } = await startRecording();
+  traces.begin(rootOf()).end();
+  await collector.spansNamed('process model.update');
+  traces.begin(rootOf({ name: 'another' })).end();
+  await collector.spansNamed('another');
+  expect(collector.spans).toHaveLength(2);
+  for (const { headers } of collector.requests) {
+    expect(headers).toMatchObject({ 'api-key': 'c0llector-key' });
+    expect(headers).not.toHaveProperty('authorization');
   }
+  expect(JSON.stringify(lines)).not.toContain('c0llector-key');
 });

@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ContainerClient, ContainerSASPermissions } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { portForTest, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accessOf } from '../../src/access/access.ts';
-import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { startLossyProxy } from '../support/lossyProxy.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
@@ -11,11 +11,7 @@ import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
 // What `check` says of the containers.
 
 const storage = storageForAll();
-let proxy: LossyProxy;
-beforeEach(async () => {
-  proxy = await startLossyProxy(storage.port);
-});
-afterEach(() => proxy.close());
+const proxy = startForEach(() => startLossyProxy(storage.port));
 
 type Settings = Readonly<Record<string, string>>;
 const settings = (more: Settings = {}) =>
@@ -90,9 +86,7 @@ async function account({ answer = {}, takesAll = false }: Change): Promise<strin
     });
     incoming.pipe(forward);
   });
-  onTestFinished(() => new Promise((resolve) => changing.close(() => resolve())));
-  await new Promise<void>((resolve) => changing.listen(0, '127.0.0.1', resolve));
-  return storage.at((changing.address() as AddressInfo).port);
+  return storage.at(await portForTest(changing));
 }
 
 const unconditional = ['failure', 'writes whose condition does not hold are taken'];
@@ -130,7 +124,6 @@ it.each(['ifMatch', 'ifNoneMatch'] as const)('that %s is not kept is noticed, an
 
 it('what interrupted trials have left for ten minutes is deleted, and no other blob', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
   const account = memoryAccount();
   account.put('check/old');
   account.put('checkpoint');

@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type Listening, listen, namingSetting, serveHealth } from '@device-messaging/telemetry/health.ts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen, namingSetting, serveHealth } from '@device-messaging/telemetry/health.ts';
+import { describe, expect, it } from 'vitest';
+import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { startAdminServer } from '../../src/admin/adminServer.ts';
 
 const here = '127.0.0.1';
 const settings = { host: 'A_HOST', port: 'A_PORT' };
 
-let other: Listening;
-beforeEach(async () => {
-  other = await listen(createServer(), { host: here, port: 0, settings });
-});
-afterEach(() => other.close());
+const other = startForEach(() => listen(createServer(), { host: here, port: 0, settings }));
 
 it('a server that is closed ends open requests, and gives its port free', async () => {
   const silent = createServer(() => {});

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import type { Finding } from '@device-messaging/telemetry/check.ts';
 import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { trustAlso } from '@device-messaging/telemetry/trust.ts';
 import { issueCertificate } from 'iot-hub-emulator/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { useHubTransport } from '../../src/hub/hubTransport.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -258,10 +256,7 @@ describe('what cannot be reached, for each that is asked', () => {
     const times = isKnown ? { from: Date.now() - 9 * dayMs, until: Date.now() - dayMs } : {};
     const server = createServer(await issueCertificate({ name: 'localhost', role: 'server', issuer, ...times }));
     if (isKnown) trustAlso(issuer.cert);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    return `localhost:${(server.address() as AddressInfo).port}`;
+    return `localhost:${await portForTest(server)}`;
   }
 
   const causes: readonly [string, () => string | Promise<string>, Verdict, RegExp][] = [

@@ -27,7 +27,6 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  vi.restoreAllMocks();
   handlers.clear();
   exits.length = 0;
   written = '';

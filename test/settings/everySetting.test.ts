@@ -76,10 +76,7 @@ vi.mock('@device-messaging/telemetry/health.ts', noted);
 vi.mock('@device-messaging/telemetry/outbound.ts', noted);
 vi.mock('@device-messaging/telemetry/trust.ts', noted);
 
-afterEach(() => {
-  forget();
-  vi.restoreAllMocks();
-});
+afterEach(forget);
 
 const directory = mkdtempSync(join(tmpdir(), 'every-setting-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

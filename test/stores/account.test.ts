@@ -1,9 +1,10 @@
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import type { AccountAccess } from '../../src/access/access.ts';
 import { clientOptions, openContainer, StorageError } from '../../src/stores/account.ts';
 import { serve } from '../backends/harness.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 // How often a request to an account is made, when, for how long, and with which key (D397).
@@ -12,27 +13,10 @@ const limits = { attemptMs: 4_000, attempts: 4, pauseMs: 200 };
 const failure = (statusCode?: number, code?: string) => Object.assign(new Error('not told'), { statusCode, code });
 
 /** An account whose key changes when the test says so, or when the account has refused it. The key is a port, too. */
-function rotating(...ports: number[]) {
-  const keys = ports.map((port) => connectionStringTo(port));
-  let current = keys.shift() as string;
-  const change = () => {
-    current = keys.shift() ?? current;
-    return current;
-  };
-  return {
-    change,
-    secret: {
-      current: () => current,
-      renew: async (refused: string) => (refused === current ? change() : current),
-      onChange: () => () => {},
-    },
-  };
-}
+const rotating = (...ports: number[]) => rotatingSecret(...ports.map((port) => connectionStringTo(port)));
 
 const open = (account: AccountAccess = connectionStringTo(1), given = limits) =>
   openContainer({ account, container: 'c' }, 'storage', given);
-
-afterEach(() => void vi.restoreAllMocks());
 
 describe('a request to an account', () => {
   withFakeTimers();

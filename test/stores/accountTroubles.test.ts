@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { idOf, print } from '../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../src/stores/labelledBlobs.ts';
@@ -7,11 +7,6 @@ import { letter, lettersIn } from '../support/letters.ts';
 import { memoryAccount } from '../support/memoryAccount.ts';
 
 // What the stores in an account do where the account answers in pages, late, or not at all, and where others write.
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 /** The next request of this kind gets this fate, and no other. */
 function strikeOnce(account: ReturnType<typeof memoryAccount>, asked: RegExp, fate: 'lose' | number) {

@@ -1,28 +1,24 @@
 import { ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion } from '../../src/engine/completionMap.ts';
 import { storeFailureOf } from '../../src/observing/storeFailure.ts';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
 import { claimed, takeOver } from '../hub/support/claims.ts';
-import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 
 const storage = storageForAll();
-let proxy: LossyProxy;
+const proxy = startForEach(() => startLossyProxy(storage.port));
 let container: ContainerClient;
 let group = 0;
 beforeAll(async () => {
   container = new ContainerClient(storage.connectionString, 'progress');
   await container.create();
 });
-beforeEach(async () => {
+beforeEach(() => {
   group += 1;
-  proxy = await startLossyProxy(storage.port);
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  await proxy.close();
 });
 
 /** Short, so that a storage which does not answer is given up soon. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { idOf, print } from '../../src/stores/deadLetter.ts';
 import { LetterRefused } from '../../src/stores/deadLetterStore.ts';
@@ -10,7 +10,6 @@ import { letter } from '../support/letters.ts';
 
 const directory = folderForEach('letters');
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
 
 const lettersWith = (changed: Partial<typeof settings.deadLetters>) =>
   openDeadLetters(

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { BlockBlobClient, ContainerClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { accountKey, connectionStringTo } from '../../sandbox/methods/azurite.ts';
 import { idOf, UnreadableDeadLetter } from '../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../src/stores/labelledBlobs.ts';
@@ -8,21 +9,16 @@ import { openDeadLetters } from '../../src/stores/open.ts';
 import { serve } from '../backends/harness.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
-import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { startLossyProxy } from '../support/lossyProxy.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 
 const storage = storageForAll();
-let proxy: LossyProxy;
+const proxy = startForEach(() => startLossyProxy(storage.port));
 let container: string;
 let containers = 0;
-beforeEach(async () => {
+beforeEach(() => {
   containers += 1;
   container = `letters-${containers}`;
-  proxy = await startLossyProxy(storage.port);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  return proxy.close();
 });
 
 /** Short, so that a storage which does not answer is given up soon. */

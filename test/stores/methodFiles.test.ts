@@ -1,12 +1,11 @@
 import { BlobClient, type BlobGetPropertiesResponse, BlobServiceClient } from '@azure/storage-blob';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../src/access/secretFiles.ts';
 import { StorageError } from '../../src/stores/account.ts';
 import { createFileStorage } from '../../src/stores/methodFiles.ts';
+import { rotatingSecret } from '../support/secretVolume.ts';
 
 // What is signed for a device (M9).
-
-afterEach(() => void vi.restoreAllMocks());
 
 const key = Buffer.from('a key of this test').toString('base64');
 const maxBytes = 1_000;
@@ -84,7 +83,6 @@ describe('a file is looked up', () => {
     expect(asked).toEqual(['a']);
     await vi.advanceTimersByTimeAsync(1);
     expect([asked, (await signed).kind]).toEqual([['a', 'a'], 'file']);
-    vi.useRealTimers();
   });
 
   it('no third time', async () => {
@@ -153,14 +151,7 @@ describe('with a key that is replaced', () => {
   const next = Buffer.from('another key of this test').toString('base64');
 
   /** An account whose key has changed when a look-up is refused. */
-  function rotating() {
-    let current = connectionOf(key);
-    const renew = async () => {
-      current = connectionOf(next);
-      return current;
-    };
-    return { current: () => current, renew: vi.fn(renew), onChange: () => () => {} };
-  }
+  const rotating = () => rotatingSecret(connectionOf(key), connectionOf(next)).secret;
 
   it.each([401, 403])('a file is looked up and signed with the next one after the status %d (D397)', async (status) => {
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -169,20 +160,14 @@ describe('with a key that is replaced', () => {
     expect(asked).toEqual(['a', 'a']);
     expect(signed).toEqual(await storageWhere({}, connectionOf(next)).sign('a'));
     expect(signed).not.toEqual(await storageWhere({}).sign('a'));
-    vi.useRealTimers();
   });
 
   it('a file is looked up with each key that has come, and no longer with one that was refused twice', async () => {
     const keys = ['second', 'third'].map((name) => connectionOf(Buffer.from(name).toString('base64')));
-    let current = connectionOf(key);
-    const renew = vi.fn(async (refused: string) => {
-      if (refused === current) current = keys.shift() ?? current;
-      return current;
-    });
-    const account = { current: () => current, renew, onChange: () => () => {} };
-    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, account);
+    const { secret } = rotatingSecret(connectionOf(key), ...keys);
+    const { sign, asked } = storageWhere({ a: Array.from({ length: 9 }, () => failure(403)) }, secret);
     expect(await sign('a')).toMatchObject({ kind: 'unavailable', error: { status: 403 } });
-    expect([asked.length, renew.mock.calls.length]).toEqual([3, 3]);
+    expect([asked.length, secret.renew.mock.calls.length]).toEqual([3, 3]);
   });
 
   it('the next one is not asked for after another failure, or when the caller has gone', async () => {
@@ -237,6 +222,5 @@ describe('with an identity', () => {
     expect(Date.parse(late.searchParams.get('se') ?? '')).toBeLessThanOrEqual(Number(lent[1]));
     caller.abort();
     expect(signal?.aborted).toBe(true);
-    vi.useRealTimers();
   });
 });

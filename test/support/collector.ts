@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
-import { listening } from './listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 import { type CollectedMetrics, type CollectedSpan, metricsIn, spansIn } from './otlp.ts';
 
 /** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */

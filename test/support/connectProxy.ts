@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { listening } from './listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 
 /** What a proxy does with the connections that it is asked for. */
 export type ProxyBehaviour =

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { listening } from './listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 
 /** What becomes of a request: passed on; its answer lost after the effect; never answered; or answered with a status. */
 export type Fate = 'pass' | 'lose' | 'hang' | number;
@@ -18,7 +18,7 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
   const seen: string[] = [];
   const server = createServer(async (incoming, outgoing) => {
     seen.push(`${incoming.method} ${incoming.url}`);
-    const fate = await proxy.fate(incoming);
+    const fate = await decide(incoming);
     if (fate === 'hang') return;
     if (typeof fate === 'number') {
       incoming.resume();
@@ -40,12 +40,15 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
     forwarded.once('error', () => incoming.socket.destroy());
     incoming.pipe(forwarded);
   });
-  const { port, close } = await listening(server);
-  const proxy: LossyProxy = {
-    port,
-    fate: () => 'pass',
+  let decide: LossyProxy['fate'] = () => 'pass';
+  return {
+    ...(await listening(server)),
     seen,
-    close,
+    get fate() {
+      return decide;
+    },
+    set fate(next) {
+      decide = next;
+    },
   };
-  return proxy;
 }

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { listening } from './listening.ts';
+import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 
 export interface Relay {
   readonly port: number;

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 
 export type SecretVolume = ReturnType<typeof createSecretVolume>;
 
@@ -28,4 +29,24 @@ export function createSecretVolume(directory: string, first: Readonly<Record<str
   volume.put(first);
   for (const name of Object.keys(first)) symlinkSync(join('..data', name), volume.file(name));
   return volume;
+}
+
+/** A secret that becomes the next of these when it is renewed, and that one or another when the test says so. */
+export function rotatingSecret(...values: string[]) {
+  const listeners = new Set<() => void>();
+  let current = values.shift() ?? '';
+  const change = (next = values.shift() ?? current) => {
+    current = next;
+    for (const listener of listeners) listener();
+    return current;
+  };
+  const secret = {
+    current: () => current,
+    renew: vi.fn(async (refused: string) => (refused === current && values.length > 0 ? change() : current)),
+    onChange(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  return { secret, change };
 }

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { beforeEach, expect, vi } from 'vitest';
 
 /** What is waited for comes at once, or on a busy machine late. */
 export const soon = { timeout: 120_000, interval: 25 };
@@ -17,7 +17,6 @@ export function signal<T = void>(): { readonly given: Promise<T>; give(value: T)
 /** The time of each test that follows is its own. */
 export function withFakeTimers(): void {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
 }
 
 /** What the tests that follow write to standard output, and to standard error; empty before each. */
@@ -32,7 +31,6 @@ export function withOutput(): { printed: string; said: string } {
     vi.spyOn(process.stdout, 'write').mockImplementation(into('printed'));
     vi.spyOn(process.stderr, 'write').mockImplementation(into('said'));
   });
-  afterEach(() => void vi.restoreAllMocks());
   return output;
 }
 

@@ -3,13 +3,12 @@ import { createErrorFields } from '@device-messaging/telemetry/secrets.ts';
 import { printableJson } from '@device-messaging/telemetry/text.ts';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 
 /** The lines of our log are, byte for byte, those of pino with the options that the log gives it (D355). */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
 
 type Level = 'info' | 'warn' | 'error' | 'fatal';
 

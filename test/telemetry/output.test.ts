@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createOutput } from '@device-messaging/telemetry/output.ts';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 function setUp() {
   const written: string[] = [];
@@ -15,13 +15,12 @@ function setUp() {
 /** Of what reads `perStep` bytes in each step that the process waits; it has room for 64 KiB. */
 function readBy(reader: { perStep: number; isGone?: boolean }) {
   let [text, room, now] = ['', 65_536, 0];
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const wait = vi.spyOn(Atomics, 'wait').mockImplementation((_cell, _index, _value, ms = 0) => {
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  vi.spyOn(Atomics, 'wait').mockImplementation((_cell, _index, _value, ms = 0) => {
     now += ms;
     room += reader.perStep;
     return 'timed-out';
   });
-  onTestFinished(() => [clock, wait].forEach((spy) => void spy.mockRestore()));
   function take(bytes: Uint8Array) {
     if (reader.isGone) throw new Error('EPIPE');
     const taken = Math.min(room, bytes.length);

@@ -1,10 +1,9 @@
 import { away, createReport, doubt, type Finding, fault } from '@device-messaging/telemetry/check.ts';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 function reported(findings: readonly Finding[], options: { isJson?: boolean; isInit?: boolean } = {}) {
   let text = '';
   vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   const report = createReport({
     ...{ isJson: false, isInit: false },
     cover: (said) => said.replaceAll('a-long-secret-key', '…'),

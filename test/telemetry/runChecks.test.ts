@@ -1,5 +1,5 @@
 import { runChecks } from '@device-messaging/telemetry/check.ts';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 async function all(checks: Parameters<typeof runChecks>[0], limitMs?: number) {
   const found = [];
@@ -21,7 +21,6 @@ it('runs checks together, reports them in their order, and leaves no timer', asy
     },
   };
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   expect((await all([slow, quick])).map(({ what }) => what)).toEqual(['a', 'b']);
   expect(vi.getTimerCount()).toBe(0);
 });

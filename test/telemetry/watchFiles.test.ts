@@ -84,7 +84,6 @@ describe('files', () => {
 
   it('are not looked at again when the end comes during a look', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
     const { watch } = await watched(10);
     vi.advanceTimersByTime(10);
     watch.close();

@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execFile, spawn } from '../../../sandbox/service/endWithUs.ts';
 import type { HubState } from '../../src/command/stateFile.ts';
-import { folderForAll } from '../support/fixtures.ts';
+import { folderForAll, portForTest } from '../support/fixtures.ts';
 
 const launcher = resolve('scripts/run.js');
 const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
@@ -139,10 +138,7 @@ test('a hub whose admin port is open is asked with the token of its directory, a
 });
 
 test('a command finds the hub of a sandbox that runs in the folder, when no other does', async () => {
-  const answering = createServer((_, response) => response.end('{"devices":[]}')).listen(0, '127.0.0.1');
-  onTestFinished(() => void answering.close());
-  await once(answering, 'listening');
-  const { port } = answering.address() as AddressInfo;
+  const port = await portForTest(createServer((_, response) => response.end('{"devices":[]}')));
   await mkdir(join(directory, '.sandbox'));
   await writeFile(
     join(directory, '.sandbox/state.json'),

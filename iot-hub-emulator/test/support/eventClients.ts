@@ -1,8 +1,9 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import type device from 'azure-iot-device';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Hub } from '../../src/hub.ts';
-import { type Listening, listenToEvents, serviceClient } from './clients.ts';
+import { deviceClient, type Listening, listenToEvents, serviceClient } from './clients.ts';
 
 // The official event clients until the end of the test. They repeat nothing.
 
@@ -44,4 +45,37 @@ export function serviceForAll(hub: Hub, give: (service: iothub.Client) => void):
     await service.open();
   });
   afterAll(async () => void (await service.close()));
+}
+
+/** The official service client, open until the end of the test. */
+export async function openService(...given: Parameters<typeof serviceClient>): Promise<iothub.Client> {
+  const service = serviceClient(...given);
+  onTestFinished(async () => void (await service.close()));
+  await service.open();
+  return service;
+}
+
+/** The official device client, open until the end of the test. What it loses is no error of the test. */
+export async function openDevice(...given: Parameters<typeof deviceClient>): Promise<device.Client> {
+  const client = await deviceClient(...given);
+  client.on('error', () => undefined);
+  onTestFinished(async () => void (await client.close().catch(() => undefined)));
+  await client.open();
+  return client;
+}
+
+export interface FeedbackRecord {
+  readonly originalMessageId: string;
+  readonly statusCode: string;
+  readonly deviceId: string;
+}
+
+/** Completes each batch of feedback, and then gives its records. */
+export async function readFeedback(service: iothub.Client, give: (records: FeedbackRecord[]) => void): Promise<void> {
+  const { result: receiver } = (await service.getFeedbackReceiver()) as unknown as {
+    result: iothub.Client.ServiceReceiver;
+  };
+  receiver.on('message', (message: device.Message) => {
+    receiver.complete(message as never, () => give(JSON.parse(message.getData().toString())));
+  });
 }

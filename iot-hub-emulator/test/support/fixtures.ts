@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from 'vitest';
+import { listening } from './listening.ts';
 
 interface Started {
   close(): unknown;
@@ -51,6 +52,10 @@ function folderWith(
   after(() => rm(path, { recursive: true, force: true }));
   return path;
 }
+
+/** The port of a server that listens, at this host, until the test ends. */
+export const portForTest = async (...given: Parameters<typeof listening>): Promise<number> =>
+  (await startForTest(listening(...given))).port;
 
 /** What is waited for comes at once, or on a busy machine late. */
 export const soon = { timeout: 120_000, interval: 25 };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listening } from '../../support/listening.ts';
+import { listening } from '../../../iot-hub-emulator/test/support/listening.ts';
 import { answerParent } from './answerParent.ts';
 import { typeId } from './messages.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listening } from '../../support/listening.ts';
+import { listening } from '../../../iot-hub-emulator/test/support/listening.ts';
 import { answerParent } from './answerParent.ts';
 
 /** A collector of OpenTelemetry that takes spans and counts them, by the path that they were sent to. */

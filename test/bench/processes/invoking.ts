@@ -1,5 +1,5 @@
 import { Agent, createServer, request } from 'node:http';
-import { listening } from '../../support/listening.ts';
+import { listening } from '../../../iot-hub-emulator/test/support/listening.ts';
 import { answerParent } from './answerParent.ts';
 
 type Calls = Readonly<{ port: number; calls: number; inFlight: number }>;

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listening } from '../../support/listening.ts';
+import { listening } from '../../../iot-hub-emulator/test/support/listening.ts';
 import { createRandom } from '../random.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { portForTest } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
@@ -74,15 +75,11 @@ it('prints a line for each finding and the sum, without secrets', async () => {
 });
 
 it('ends at Ctrl-C while something does not answer', async () => {
-  const sockets = new Set<Socket>();
-  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
+  const silent = createServer();
+  const port = await portForTest(silent);
   const env = { ...inherited(), ...sandbox.state.service.environment, BACKENDS_TOKEN_URL: `http://127.0.0.1:${port}` };
   const child = spawn(process.execPath, ['dist/check.js'], { env, stdio: 'ignore' });
   await once(silent, 'connection');
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([null, 'SIGINT']);
-  for (const socket of sockets) socket.destroy();
-  silent.close();
 });

@@ -88,12 +88,10 @@ describe('What happens to the messages of a device now? The tap', () => {
     const ended = await run('tap', ['--device', 'silent', '--seconds', '1'], access());
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
   });
-  it.each([
-    ['nobody answers', '1', operatorsToken, /does not answer/],
-    ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
-  ])('reports the error when %s', async (_, wrongPort, token, why) => {
-    const failed = await run('tap', ['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(why) });
+  it('reports the error of a wrong token', async () => {
+    const token = 'another-token-of-16';
+    const failed = await run('tap', ['--device', 'pump-1'], { ...access(), ADMIN_TOKEN: token });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/bearer token is needed/) });
     expect(failed.stderr).not.toContain(token);
   });
 });
@@ -111,15 +109,9 @@ describe('the command that asks the admin port', () => {
     expect([changed.code, JSON.parse(changed.stdout)]).toEqual([0, { level: 'trace' }]);
     expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
   });
-  it.each([
-    [['/nothing'], /there is no such path/],
-    [['--level', 'loud'], /level/],
-    [['//elsewhere.example/'], /one slash/],
-    [['--url', 'http://127.0.0.1:1', '/'], /does not answer/],
-  ])('reports the error in %j', async (options, why) => {
-    const failed = await run('admin', options, access());
-    expect([failed.code, failed.stdout, failed.stderr]).toEqual([1, '', expect.stringMatching(why)]);
-    expect(failed.stderr).not.toContain(operatorsToken);
+  it('reports an error', async () => {
+    const failed = await run('admin', ['--url', 'http://127.0.0.1:1', '/'], access());
+    expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/does not answer/) });
   });
 });
 

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../../iot-hub-emulator/test/support/listening.ts';
 
 export type FileServer = Awaited<ReturnType<typeof startFileServer>>;
 
@@ -22,8 +22,8 @@ export async function startFileServer(tls?: { key: string; cert: string }) {
     listener(request, response);
   };
   const server = tls ? createTlsServer(tls, listen) : createServer(listen);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `${tls ? 'localhost' : '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listening(server);
+  const host = `${tls ? 'localhost' : '127.0.0.1'}:${port}`;
   return {
     host,
     /** Adds a file; returns what the front door sends for it. */
@@ -44,10 +44,6 @@ export async function startFileServer(tls?: { key: string; cert: string }) {
     get open() {
       return open;
     },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }

@@ -324,12 +324,7 @@ export function authenticationBy(...certificates: readonly Issued[]): Authentica
 }
 
 /** Calls the direct method; the response must be valid for a front door (M7, M8). */
-export async function invokeDirectly(
-  hub: Hub,
-  clientId: string,
-  payload: unknown,
-  timeout: number,
-): Promise<CallResult> {
+async function invokeDirectly(hub: Hub, clientId: string, payload: unknown, timeout: number): Promise<CallResult> {
   const response = await hub.methods.invoke(clientId, {
     methodName: 'invokeMethod',
     payload: payload as Parameters<Hub['methods']['invoke']>[1]['payload'],

@@ -40,13 +40,6 @@ export function consumersForEach(): <A extends DeviceEvent>(options: Options<A>)
 
 export const textOf = ({ body }: HubEvent): string => Buffer.from(body as Uint8Array).toString();
 
-/** How many partitions each owner has, fewest first; '' owns nothing. */
-export async function sharesOf(store: CheckpointStore): Promise<number[]> {
-  const counts = new Map<string, number>();
-  for (const { owner } of await store.ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
-  return [...counts.values()].sort();
-}
-
 /** The store, each call of which goes this way. */
 export const storeThrough = (
   store: CheckpointStore,

@@ -1,5 +1,5 @@
 import type { Hub } from 'iot-hub-emulator';
-import { connectedDevice, type RawDevice } from '../../../iot-hub-emulator/test/support/device.ts';
+import { connectedDevice } from '../../../iot-hub-emulator/test/support/device.ts';
 
 /** A call of a direct method. */
 export interface Received {
@@ -25,23 +25,13 @@ export interface Payload {
 /** The method has succeeded. */
 export const succeed = (call: Received): void => call.respond(200, { status: 0 });
 
-export interface MethodDevice {
-  readonly raw: RawDevice;
-  readonly received: readonly Received[];
-  /** The next call that has not been returned yet. */
-  next(): Promise<Received>;
-  close(): Promise<void>;
-}
+export type MethodDevice = Awaited<ReturnType<typeof methodDevice>>;
 
 /**
  * A device that listens to direct methods, packet by packet.
  * @param answer what it does with each; by default nothing
  */
-export async function methodDevice(
-  hub: Hub,
-  deviceId: string,
-  answer: (received: Received) => void = () => {},
-): Promise<MethodDevice> {
+export async function methodDevice(hub: Hub, deviceId: string, answer: (received: Received) => void = () => {}) {
   const raw = await connectedDevice(hub, deviceId);
   raw.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
   await raw.next('suback');
@@ -78,8 +68,9 @@ export async function methodDevice(
 
   return {
     raw,
-    received,
-    next() {
+    received: received as readonly Received[],
+    /** The next call that has not been returned yet. */
+    next(): Promise<Received> {
       const there = received[taken];
       if (there !== undefined) {
         taken += 1;

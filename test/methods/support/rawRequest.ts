@@ -1,20 +1,12 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect, vi } from 'vitest';
 import { soon } from '../../support/waiting.ts';
 
 /** A request that a test writes byte by byte. */
-export interface RawRequest {
-  readonly socket: Socket;
-  /** What has been received. */
-  text(): string;
-  /** Resolves when the received text matches. */
-  receives(pattern: RegExp): Promise<string>;
-  /** Resolves when the server has ended the connection, with all that was received. */
-  ended(): Promise<string>;
-}
+export type RawRequest = ReturnType<typeof rawRequest>;
 
 /** @param lines of the header, with the request line */
-export function rawRequest(port: number, lines: readonly string[], body = ''): RawRequest {
+export function rawRequest(port: number, lines: readonly string[], body = '') {
   const socket = connect(port, '127.0.0.1');
   let received = '';
   socket.setEncoding('utf8').on('data', (text) => {
@@ -25,11 +17,12 @@ export function rawRequest(port: number, lines: readonly string[], body = ''): R
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
   return {
     socket,
-    text: () => received,
-    async receives(pattern) {
+    /** Resolves when the received text matches. */
+    async receives(pattern: RegExp) {
       await vi.waitFor(() => expect(received).toMatch(pattern), soon);
       return received;
     },
+    /** Resolves when the server has ended the connection, with all that was received. */
     async ended() {
       await closed;
       return received;

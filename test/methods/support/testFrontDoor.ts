@@ -3,7 +3,7 @@ import { type Hub, startHub } from 'iot-hub-emulator';
 import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
-import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
+import { startFrontDoor } from '../../../src/methods/frontDoor.ts';
 import { createLog } from '../../../src/observing/log.ts';
 import type { Traces } from '../../../src/observing/observation.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
@@ -35,24 +35,7 @@ export interface CallOptions {
 }
 
 /** A front door with a hub and backends, all real. */
-export interface TestFrontDoor {
-  readonly hub: Hub;
-  readonly backends: Backends;
-  readonly instance: FrontDoor;
-  readonly url: string;
-  /** The log of the front door. */
-  readonly lines: readonly Line[];
-  /** Path of the method of an example object. */
-  pathOf(object: string, method: string): string;
-  objectIdOf(object: string): string;
-  /** Tokens that the information model accepts. */
-  readonly tokens: Readonly<Record<'invoker' | 'reader' | 'stranger' | 'expired', string>>;
-  /** Invokes a method of an example object, by default with an authorized caller; validates against the contract. */
-  call(object: string, method: string, body?: unknown, options?: CallOptions): Promise<CallResult>;
-  /** The log line of an invocation. */
-  lineOf(correlationId: unknown): Promise<Line>;
-  close(): Promise<void>;
-}
+export type TestFrontDoor = Awaited<ReturnType<typeof startTestFrontDoor>>;
 
 /** `close` fails the test when the log contains a token or a key. */
 export async function startTestFrontDoor({
@@ -60,7 +43,7 @@ export async function startTestFrontDoor({
   hub: given,
   traces,
   inFlightPerDevice = invocationLimits.inFlightPerDevice,
-}: TestFrontDoorOptions = {}): Promise<TestFrontDoor> {
+}: TestFrontDoorOptions = {}) {
   const [hub, backends] = await Promise.all([
     given ?? startHub({ devices: devices.map((deviceId) => ({ deviceId })) }),
     startBackends({ seed: true }),
@@ -74,12 +57,14 @@ export async function startTestFrontDoor({
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
+  /** Tokens that the information model accepts. */
   const tokens = {
     invoker: issue('control-room', 'acme', true),
     reader: issue('dashboard', 'acme', false),
     stranger: issue('competitor', 'globex', true),
     expired: issue('control-room', 'acme', true, -1),
   };
+  /** Of an object of the example world. */
   const objectIdOf = (object: string) => {
     const found = backends.world.objects.list().find(({ name }) => name === object);
     if (found === undefined) throw new Error(`there is no ${object} in the example world`);
@@ -90,7 +75,9 @@ export async function startTestFrontDoor({
 
   return {
     ...{ hub, backends, instance, url, lines, tokens, objectIdOf, pathOf },
-    async call(object, method, body = {}, { token = tokens.invoker, headers = {}, path, method: verb = 'POST' } = {}) {
+    /** Invokes a method of an example object, by default with an authorized caller; validates against the contract. */
+    async call(object: string, method: string, body: unknown = {}, options: CallOptions = {}): Promise<CallResult> {
+      const { token = tokens.invoker, headers = {}, path, method: verb = 'POST' } = options;
       const requestHeaders = {
         ...(token !== '' && { authorization: `Bearer ${token}` }),
         'content-type': 'application/json',
@@ -98,7 +85,8 @@ export async function startTestFrontDoor({
       };
       return exchange(url, verb, path ?? pathOf(object, method), body, requestHeaders);
     },
-    async lineOf(correlationId) {
+    /** The log line of an invocation. */
+    async lineOf(correlationId: unknown): Promise<Line> {
       const isIt = (line: Line) => line['correlationId'] === correlationId && 'durationMs' in line;
       await vi.waitFor(() => expect(lines.filter(isIt)).toHaveLength(1), { timeout: 10_000 });
       return lines.find(isIt) as Line;

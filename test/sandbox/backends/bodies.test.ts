@@ -43,14 +43,3 @@ it('a body over the limit is refused with 413, and the next call is served', asy
   expect((await post(Buffer.alloc(BODY_LIMIT + 1, 0x20))).status).toBe(413);
   expect((await post(sensor)).status).toBe(201);
 });
-
-it('unknown routes get 404 and wrong methods 405, with the common error body', async () => {
-  const { im } = test.as('pump-1');
-  const undescribed = { described: false };
-  const unknown = await im('GET', '/objects', undefined, undescribed);
-  expect([unknown.status, unknown.error?.code]).toEqual([404, '404']);
-  const wrong = await im('DELETE', '/object', undefined, undescribed);
-  expect([wrong.status, wrong.error?.detail]).toEqual([405, 'the route knows POST']);
-  expect((await im('GET', '/objects//models/svc.device', undefined, undescribed)).status).toBe(404);
-  expect(unknown.error?.id).toMatch(/^[0-9a-f-]{36}$/);
-});

@@ -145,42 +145,6 @@ it('there is room for a thousand faults', async () => {
 
 const key = { headers: { 'idempotency-key': 'k1' } };
 
-it('a repeated mutation gets the same answer bytes, without a second effect', async () => {
-  const { im } = test.as('pump-1');
-  const first = await im('POST', '/object', sensor, key);
-  const before = count();
-  const again = await im('POST', '/object', sensor, key);
-  expect([again.status, again.text]).toEqual([201, first.text]);
-  expect(count()).toBe(before);
-});
-
-it('a repeated deletion gets 204 again', async () => {
-  const { pm } = test.as('gateway-1');
-  const id = test.idOf('gateway-1/edge/sensor-1');
-  expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
-  expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
-  expect((await pm('DELETE', `/devices/${id}`)).status).toBe(404);
-});
-
-it('a repeated update gets the first answer, even if the version has changed', async () => {
-  const { im } = test.as('pump-1');
-  const at = `/objects/${guid(1)}/models/svc.device`;
-  await im('POST', '/object', { ...sensor, objectId: guid(1) });
-  expect((await im('PUT', at, { ...sensor, version: 1 }, key)).json).toMatchObject({ version: 2 });
-  expect((await im('PUT', at, { ...sensor, version: 2 }, key)).json).toMatchObject({ version: 2 });
-  expect((await im('PUT', at, { ...sensor, version: 1 })).status).toBe(409);
-});
-
-it('a refusal is repeated, too', async () => {
-  const { im } = test.as('pump-1');
-  const at = `/objects/${guid(1)}/models/svc.device`;
-  const body = { ...sensor, version: 1 };
-  const first = await im('PUT', at, body, key);
-  await im('POST', '/object', { ...sensor, objectId: guid(1) });
-  const again = await im('PUT', at, body, key);
-  expect([first.status, again.text]).toEqual([404, first.text]);
-});
-
 it.each([
   ['another path', `/objects/${guid(1)}`, sensor],
   ['another query', `/object?owner=${guid(2)}`, sensor],

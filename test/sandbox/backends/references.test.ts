@@ -49,13 +49,6 @@ it('a different name or target makes a different reference {S12.3}', async () =>
   expect(await read()).toMatchObject({ data: [{}, {}, {}] });
 });
 
-it('attributes keep the sent bytes', async () => {
-  await write(
-    `[{"name":"feeds","to":{"objectId":"${guid(2)}","model":"svc.device"},"attributes":{ "n":12345678901234567890,"m":1.0}}]`,
-  );
-  expect((await test.as('pump-1').im('GET', OUT)).text).toContain('"attributes":{ "n":12345678901234567890,"m":1.0}');
-});
-
 it('reference names of base types are accepted', async () => {
   const booster = { objectId: guid(6), model: 'svc.device', type: 'booster-pump', properties: { serial: 'B' } };
   const { im } = test.as('pump-1');

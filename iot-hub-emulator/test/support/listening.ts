@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 export async function listening(server: Server, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
+    sockets.add(socket.on('error', () => undefined));
     socket.once('close', () => sockets.delete(socket));
   });
   await once(server.listen(0, host), 'listening');
