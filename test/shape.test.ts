@@ -157,12 +157,13 @@ describe('imports', () => {
     expect([...new Set(reaching)]).toEqual(['sandbox/service/endWithUs.ts']);
   });
 
-  it('of the hub emulator by others are its exports, by its name; tests may use its test support', () => {
+  it('of the hub emulator by others are its exports, by its name; tests, and what tries the images, may use its test support', () => {
     const users = ['sandbox', 'scripts', 'test'].flatMap(filesBelow);
     const imported = users.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
     const isExport = (target: string) => Object.hasOwn(emulator.exports, target.replace('iot-hub-emulator', '.'));
     const isAllowed = (file: string, target: string) =>
-      isExport(target) || (file.startsWith('test/') && target.startsWith('iot-hub-emulator/test/support/'));
+      isExport(target) ||
+      (/^(test|scripts\/image)\//.test(file) && target.startsWith('iot-hub-emulator/test/support/'));
     const ofEmulator = imported.filter(({ target }) => /^iot-hub-emulator(\/|$)/.test(target));
     expect(ofEmulator.filter(({ file, target }) => !isAllowed(file, target))).toEqual([]);
     const targets = [
