@@ -23,7 +23,9 @@ const anyValue = 0x77;
  */
 export function sectionsOf(bytes: Uint8Array, most = mostInBody) {
   const walk: Walk = { bytes, values: mostInMessage, empty: mostEmpty };
-  let [body, properties, kindOfBody]: (number | undefined)[] = [];
+  let body: number | undefined;
+  let properties: number | undefined;
+  let kindOfBody: number | undefined;
   let annotated = 0;
   for (let at = 0; at < bytes.length; ) {
     const value = endOfDescriptor(bytes, at);
@@ -34,8 +36,7 @@ export function sectionsOf(bytes: Uint8Array, most = mostInBody) {
       walk.values = Math.min(walk.values, most);
     }
     const canFollow = !isBody || kindOfBody === undefined || (kind === kindOfBody && kind !== anyValue);
-    const canBegin = beginnings.get(kind)?.includes(bytes[value] ?? 0) ?? kind === anyValue;
-    const end = canFollow && canBegin ? endOfValue(walk, value, mostLevels) : refused;
+    const end = canFollow && canBeginWith(kind, bytes[value]) ? endOfValue(walk, value, mostLevels) : refused;
     if (end === refused) return { areDecodable: false, body, properties, annotated };
     if (isBody) kindOfBody = kind;
     if (kind === messageAnnotations) annotated = end;
@@ -64,12 +65,14 @@ function endOfDescriptor(bytes: Uint8Array, at: number): number {
   return isLong ? at + 10 : refused;
 }
 
-/** The codes with which a value can begin: a list of header, properties and sequence, a binary of data, else a map. */
-const beginnings = new Map<number, readonly number[]>([
-  ...[0x70, 0x73, sequence].map((kind) => [kind, [0x45, 0xc0, 0xd0]] as const),
-  ...[0x71, messageAnnotations, applicationProperties, 0x78].map((kind) => [kind, [0xc1, 0xd1]] as const),
-  [data, [0xa0, 0xb0]],
-]);
+/** Whether the value of a section can begin with this code. */
+function canBeginWith(kind: number, code: number | undefined): boolean {
+  if (kind === anyValue) return true;
+  if (kind === data) return code === 0xa0 || code === 0xb0;
+  const isList = kind === 0x70 || kind === 0x73 || kind === sequence; // header, properties
+  if (isList) return code === 0x45 || code === 0xc0 || code === 0xd0;
+  return kind >= 0x71 && kind <= 0x78 && (code === 0xc1 || code === 0xd1);
+}
 
 /** The codes that the libraries know: by the first digit, which says how many bytes follow, or how many the size has, the second ones. */
 const known = ['', '', '', '', '012345', '0123456', '01', '01234', '01234', '48', '013', '013', '01', '01', '0', '0'];
