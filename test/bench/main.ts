@@ -27,7 +27,10 @@ const programs: Readonly<Record<string, { readonly about: string; readonly run: 
     run: async () => (await import('./memory.ts')).underBombs(),
   },
   killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
-  hub: { about: 'the hub emulator under devices', run: () => import('./hub/main.ts') },
+  hub: {
+    about: 'the hub emulator under devices; with --vs FOLDER beside that build’s',
+    run: () => import('./hub/main.ts'),
+  },
   scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
 };
 const [, , asked = ''] = process.argv;

@@ -43,8 +43,7 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
   });
   it('shows the way of a message as a list on a phone, with who speaks to whom', async () => {
     const page = await open(url, { viewport: { width: 390, height: 844 } });
-    const [first] = await way(page).getByRole('listitem').all();
-    const box = await first?.getByText('device to hub:').boundingBox();
+    const box = await way(page).getByRole('listitem').first().getByText('device to hub:').boundingBox();
     expect(box?.width).toBeGreaterThan(50);
     expect(await page.locator('.lanes').isVisible()).toBe(false);
     expect(await accessibilityProblems(page)).toEqual([]);

@@ -103,7 +103,15 @@ describe('a call', () => {
   });
 
   const largest = good + ' '.repeat(2 * 1024 * 1024 - good.length);
+  const payload = '€'.repeat(300_000);
+  const threeBytes = JSON.stringify({ status: 7, payload });
   it.each<[what: string, status: number, body: string, result: object]>([
+    [
+      'that comes in pieces, some of which end within a letter',
+      200,
+      threeBytes,
+      { ...response, payload, text: threeBytes },
+    ],
     ['of the largest size', 200, largest, { ...response, text: largest }],
     ['that is larger', 200, `${largest} `, { kind: 'failure', failure: 'outcome_unknown' }],
     ['with a status of no success', 300, good, { kind: 'failure', failure: 'outcome_unknown', status: 300 }],

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createSecureContext, type SecureContext } from 'node:tls';
+import { parseArgs } from 'node:util';
 import type { Counters, FaultRequest } from 'iot-hub-emulator';
 import { signSas } from 'iot-hub-emulator/testing';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import rhea, { type Connection, type Sender } from 'rhea';
+import { fromCommandLine, projectDirectory } from '../../../sandbox/state/directories.ts';
 import { authorized } from '../processes/authorized.ts';
 import { startChild } from '../processes/child.ts';
 import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
@@ -15,11 +18,14 @@ import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 type Usage = { cpu: number; rss: number; counters: Counters };
 
-/** A hub in a process of its own, to be put under load. */
-async function startUnderLoad(devices: number, persist = false) {
+/**
+ * A hub in a process of its own, to be put under load.
+ * @param build the folder of its checkout; ours unless given
+ */
+async function startUnderLoad(devices: number, persist = false, build?: string) {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
   const args = [directory, String(devices), persist ? 'persist' : 'memory'];
-  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', args);
+  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', args, build);
   return {
     ...described,
     usage: () => call<Usage>('usage'),
@@ -46,21 +52,27 @@ async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<
   return authorized({ port: hub.ports.amqp, host: '127.0.0.1' }, audience, token);
 }
 
+/** Reads a partition from its beginning. Answers what ends it. */
+async function read(hub: HubUnderLoad, partition: number, onEvent: () => void): Promise<() => void> {
+  const connection = await connected(hub, 'events');
+  const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`;
+  connection.open_receiver({ source, credit_window: 1000 }).on('message', onEvent);
+  return () => connection.close();
+}
+
 async function receive(hub: HubUnderLoad, partition: number, count: number): Promise<void> {
   if (count === 0) return;
-  const connection = await connected(hub, 'events');
-  const receiver = connection.open_receiver({
-    source: `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`,
-    credit_window: 1000,
-  });
-  await new Promise<void>((resolve) => {
-    let received = 0;
-    receiver.on('message', () => {
+  let [received, end] = [0, () => {}];
+  await new Promise<void>((resolve, reject) => {
+    const onEvent = () => {
       received += 1;
       if (received === count) resolve();
-    });
+    };
+    read(hub, partition, onEvent).then((ending) => {
+      end = ending;
+    }, reject);
   });
-  connection.close();
+  end();
 }
 
 /** Send one message to each of these devices; resolves when the hub has taken all of them. */
@@ -144,7 +156,8 @@ const publication = (deviceId: string, size: number, messageId: number): Buffer 
 const rounds = 5;
 const events = 50_000;
 const kib = 1024;
-const crowd = Number(process.argv[2] ?? 10_000);
+const { values: asked, positionals } = parseArgs({ allowPositionals: true, options: { vs: { type: 'string' } } });
+const crowd = Number(positionals[0] ?? 10_000);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 let missed = 0;
 
@@ -238,15 +251,72 @@ async function memory(): Promise<void> {
   await hub.stop();
 }
 
-async function manyDevices(): Promise<void> {
-  const hub = await startUnderLoad(crowd);
-  const began = performance.now();
+const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `device-${i}`);
+
+async function connectAll(hub: HubUnderLoad, ids: readonly string[]): Promise<MqttDevice[]> {
   const devices: MqttDevice[] = [];
-  const ids = Array.from({ length: crowd }, (_, i) => `device-${i}`);
-  for (let next = 0; next < crowd; next += 100) {
+  for (let next = 0; next < ids.length; next += 100) {
     devices.push(...(await Promise.all(ids.slice(next, next + 100).map((id) => connectDevice(hub, id)))));
     if (devices.length % 2000 === 0) print(`     ${devices.length} devices are connected`);
   }
+  return devices;
+}
+
+/** What devices that send one message after the other, `perSecond` in all, cost a hub that is read meanwhile. */
+async function steadily(build: string): Promise<Readonly<Record<'cpu' | 'rss' | 'lost', number>>> {
+  const [count, perSecond, seconds] = [5_000, 1_000, 60];
+  const hub = await startUnderLoad(count, false, build);
+  const devices = await connectAll(hub, idsOf(count));
+  let [sent, acknowledged, received] = [0, 0, 0];
+  const readers = [0, 1, 2, 3].map((partition) =>
+    read(hub, partition, () => {
+      received += 1;
+    }),
+  );
+  const ends = await Promise.all(readers);
+  const publications = devices.map((device, i) => {
+    device.onPacket = ({ cmd }) => {
+      if (cmd === 'puback') acknowledged += 1;
+    };
+    return publication(`device-${i}`, kib / 4, 1);
+  });
+  const before = await hub.usage();
+  const began = performance.now();
+  for (let elapsed = 0; elapsed < seconds * 1000; elapsed = performance.now() - began) {
+    for (const due = (elapsed / 1000) * perSecond; sent < due; sent += 1)
+      devices[sent % count]?.write(publications[sent % count] ?? Buffer.alloc(0));
+    await sleep(10);
+  }
+  for (let left = 100; left > 0 && Math.min(acknowledged, received) < sent; left -= 1) await sleep(100);
+  const { cpu, rss } = await hub.usage();
+  for (const device of devices) device.end();
+  for (const end of ends) end();
+  await hub.stop();
+  return { cpu: (cpu - before.cpu) / sent, rss: rss / 1e6, lost: sent - Math.min(acknowledged, received) };
+}
+
+/** This build's hub beside that of another checkout, in turn. */
+async function compare(there: string): Promise<void> {
+  const ratios: Record<'cpu' | 'rss', number[]> = { cpu: [], rss: [] };
+  for (let round = 0; round < 3; round += 1) {
+    const ours = await steadily(projectDirectory);
+    const theirs = await steadily(there);
+    const say = ({ cpu, rss, lost }: typeof ours) =>
+      `${cpu.toFixed(0)} µs a message, ${rss.toFixed(0)} MB, ${lost} lost`;
+    print(`     here ${say(ours)}; there ${say(theirs)}`);
+    if (ours.lost > 0) missed += 1;
+    ratios.cpu.push(ours.cpu / theirs.cpu);
+    ratios.rss.push(ours.rss / theirs.rss);
+  }
+  report('CPU of a message of 5,000 devices, beside that build', '×', ratios.cpu, 1.03);
+  report('memory of the hub with them', '×', ratios.rss, 1.03);
+}
+
+async function manyDevices(): Promise<void> {
+  const hub = await startUnderLoad(crowd);
+  const began = performance.now();
+  const ids = idsOf(crowd);
+  const devices = await connectAll(hub, ids);
   let received = 0;
   const all = new Promise<void>((resolve) => {
     for (const device of devices)
@@ -290,7 +360,10 @@ function subscription(deviceId: string): Buffer {
   return Buffer.concat([head, topic, Buffer.from([1])]);
 }
 
-await costs();
-await memory();
-await manyDevices();
+if (asked.vs !== undefined) await compare(fromCommandLine(asked.vs));
+else {
+  await costs();
+  await memory();
+  await manyDevices();
+}
 process.exit(missed === 0 ? 0 : 1);
