@@ -234,8 +234,10 @@ describe('a message that may have been handled before', () => {
     });
     letters.takenOver('0');
     await handle(1);
+    for (let number = 2; number <= 10; number += 1) await handle(number, { deviceId: `device-${number}` });
+    expect(list).toHaveBeenCalledTimes(1);
     await seconds(20);
-    for (let number = 2; number <= 20; number += 1) await handle(number);
+    for (let number = 11; number <= 20; number += 1) await handle(number);
     expect([asked().remove, list.mock.calls.length, letters.warnings.length]).toEqual([20, 2, 1]);
     await seconds(59);
     await handle(21);
