@@ -19,7 +19,7 @@ export const balanceLimits = (expiryMs: number, drainMs: number) => ({ expiryMs,
  * different partitions, and request no more than they have: others may be there that no record shows yet (D412).
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
- * @returns own records to renew; those of them to drain and release, for whoever asks; partitions to claim, without an owner or not released
+ * @returns own records to renew; those of them to drain and release, because another instance asks; partitions to claim, without an owner or not released
  * in time; those to ask for; and those asked for that it does not need any more, because others have come
  */
 export function decide(

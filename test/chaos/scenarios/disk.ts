@@ -158,7 +158,9 @@ async function mountVolume(path: string): Promise<Volume> {
     const block = Buffer.alloc(2 ** 20);
     try {
       for (;;) await writeFile(filler, block, { flag: 'a' });
-    } catch {}
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
     return () => rm(filler);
   }
 
