@@ -1,24 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Agent } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import iothub from 'azure-iothub';
+import { leadToHub } from 'iot-hub-emulator/clients';
 import { connectDevice, type Device } from '../device/device.ts';
-import { differences } from '../stories/pattern.ts';
 import { createPrinter, folding } from '../terminal/print.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { explain } from '../terminal/usage.ts';
 import { help, readOptions } from './acceptanceOptions.ts';
 import { type Deployment, deploymentOf } from './deployment.ts';
 import { failingMessage, type LiveNames, liveMessages } from './messages.ts';
-import { exchange } from './sendLive.ts';
-
-interface Step {
-  readonly name: string;
-  /** Why it is not tried. */
-  readonly skipped?: string | undefined;
-  /** What is wrong, in sentences. */
-  try(device: Device): Promise<readonly string[]>;
-}
+import { type Step, stepsFor } from './steps.ts';
 
 /** Of one step, as `--json` prints it. */
 interface Result {
@@ -26,9 +16,6 @@ interface Result {
   readonly result: 'right' | 'wrong' | 'skipped';
   readonly why: readonly string[];
 }
-
-/** A backend may take several attempts before it counts as failed, and a service some time to start. */
-const patience = 10;
 
 /** Runs `npm run acceptance`; returns its exit code. */
 export async function acceptance(
@@ -107,9 +94,8 @@ async function provide({ owner, device }: Deployment, deviceId: string) {
   const address = /HostName=([^;]+)/.exec(owner)?.[1] ?? '';
   const [host = '', port] = address.split(':');
   const registry = iothub.Registry.fromConnectionString(owner);
-  // A hub at another port than 443 is an emulator, to which only an agent leads.
-  const rest = Reflect.get(registry, '_restApiClient') as { setOptions(options: object): void };
-  if (port !== undefined) rest.setOptions({ http: { agent: new Agent({ host, port: Number(port) }) } });
+  // a hub at another port than 443 is an emulator
+  if (port !== undefined) await leadToHub({ host, ports: { https: Number(port) } }, registry);
   const { responseBody } = await registry.create({ deviceId }).catch((error: Error) => {
     const sentence =
       error.name === 'DeviceAlreadyExistsError'
@@ -136,112 +122,6 @@ async function tried(step: Step, device: Device, signal: AbortSignal): Promise<r
     const { message, cause } = error as Error;
     return [cause instanceof Error ? `${message}: ${cause.message}` : message];
   }
-}
-
-function stepsFor(deployment: Deployment, names: LiveNames, waitMs: number, signal: AbortSignal): readonly Step[] {
-  const { methods, restart, hinder, release } = deployment;
-  return [
-    ...liveMessages(names).map((message) => ({
-      name: `${message.message}: ${message.title}`,
-      try: (device: Device) => exchange(device, message, waitMs),
-    })),
-    {
-      name: 'method: An application calls a method of the first object',
-      skipped: methods ? undefined : 'METHODS_URL is not set',
-      try: (device) => invoke(device, deployment, names, waitMs),
-    },
-    {
-      name: 'restart: A message that comes meanwhile is answered, and one after it',
-      skipped: restart ? undefined : 'nobody can be asked to restart the service, and there is no --restart',
-      try: (device) => survive(device, deployment, names, waitMs, signal),
-    },
-    {
-      name: 'dead letter: A message fails through the service’s side',
-      skipped:
-        hinder && release ? undefined : 'nobody can be asked to hinder the principal manager, and there is no --hinder',
-      try: (device) => letDie(device, deployment, names, waitMs, signal),
-    },
-  ];
-}
-
-async function invoke(device: Device, { methods }: Deployment, names: LiveNames, waitMs: number) {
-  const received: unknown[] = [];
-  await device.onMethod('invokeMethod', async (payload, send) => {
-    received.push(payload);
-    await send(200, { status: 7, output: { shown: names.run } });
-  });
-  const ids = {
-    correlationId: `${names.run}-method`,
-    objectId: names.firstId,
-    model: 'svc.device',
-    method: 'identify',
-  };
-  const input = { seconds: 3 };
-  const response = await fetch(`${methods?.url}/objects/${ids.objectId}/models/${ids.model}/methods/${ids.method}`, {
-    method: 'POST',
-    headers: {
-      ...{ 'content-type': 'application/json', 'x-correlation-id': ids.correlationId },
-      ...(methods?.token !== undefined && { authorization: `Bearer ${methods.token}` }),
-    },
-    body: JSON.stringify({ input }),
-    signal: AbortSignal.timeout(waitMs + 15_000), // the front door looks up as long
-  });
-  const answer = await response.text();
-  if (response.status !== 200) return [`the front door answered ${response.status}: ${answer}`];
-  return [
-    ...differences(JSON.parse(answer), { status: 7, output: { shown: names.run } }, 'the answer'),
-    ...differences(received, [{ ...ids, target: '', timeout: 30, input }], 'what the device received'),
-  ];
-}
-
-async function survive(device: Device, deployment: Deployment, names: LiveNames, waitMs: number, signal: AbortSignal) {
-  const before = await instanceOf(deployment);
-  const send = async (round: string) => {
-    const message = liveMessages(names, round).find(({ message }) => message === 'Svc.Device.SyncModel');
-    return message ? exchange(device, message, patience * waitMs) : ['there is no such message'];
-  };
-  const [meanwhile] = await Promise.all([send('-meanwhile'), deployment.restart?.do(signal)]);
-  const problems = [...meanwhile, ...(await send('-after'))];
-  const after = await instanceOf(deployment);
-  return before !== undefined && before === after
-    ? [...problems, `${before} runs as before: it was not restarted`]
-    : problems;
-}
-
-async function letDie(device: Device, deployment: Deployment, names: LiveNames, waitMs: number, signal: AbortSignal) {
-  const { admin, hinder, release } = deployment;
-  const before = admin && (await lettersOf(deployment, names));
-  await hinder?.do(signal);
-  try {
-    const problems = await exchange(device, failingMessage(names), patience * waitMs);
-    if (problems.length > 0 || before === undefined) return problems;
-    // it is kept after its answer
-    for (const until = performance.now() + waitMs; performance.now() < until; await sleep(250))
-      if ((await lettersOf(deployment, names)) > before) return [];
-    return [
-      `the service has no more dead letters of ${names.deviceId} than before, ${before}, within ${waitMs / 1000} s`,
-    ];
-  } finally {
-    await release?.do(signal);
-  }
-}
-
-async function lettersOf(deployment: Deployment, { deviceId }: LiveNames): Promise<number> {
-  const path = `/dead-letters?limit=1000&device=${encodeURIComponent(deviceId)}`;
-  return ((await ask(deployment, path)) as { readonly deadLetters: readonly unknown[] }).deadLetters.length;
-}
-
-const instanceOf = async (deployment: Deployment): Promise<unknown> =>
-  deployment.admin && ((await ask(deployment, '/')) as { readonly instance?: string }).instance;
-
-async function ask({ admin }: Deployment, path: string): Promise<unknown> {
-  const response = await fetch(`${admin?.url}${path}`, {
-    headers: admin?.token === undefined ? {} : { authorization: `Bearer ${admin.token}` },
-    signal: AbortSignal.timeout(10_000),
-  });
-  if (!response.ok)
-    throw new Error(`The admin port answered ${response.status} to GET ${path}: ${await response.text()}`);
-  return response.json();
 }
 
 /** What a run does, leaves behind and costs. */

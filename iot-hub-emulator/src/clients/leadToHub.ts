@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 
-/** Of a hub: its authority, and where it takes HTTPS and WebSockets. */
+/** Where a hub takes HTTPS and WebSockets; this machine, without a name. Without `caFile`, the process has to trust its authority by itself. */
 interface Place {
-  readonly caFile: string;
+  readonly host?: string;
   readonly ports: { readonly https: number };
+  readonly caFile?: string;
 }
 
 interface Settable {
@@ -12,8 +13,8 @@ interface Settable {
 }
 
 /** Leads HTTPS requests and WebSockets to the hub, whatever port their address says. */
-export const hubAgent = ({ caFile, ports }: Place): Agent =>
-  new Agent({ host: 'localhost', port: ports.https, ca: readFileSync(caFile, 'utf8'), keepAlive: true });
+export const hubAgent = ({ host = 'localhost', ports, caFile }: Place): Agent =>
+  new Agent({ host, port: ports.https, keepAlive: true, ...(caFile && { ca: readFileSync(caFile, 'utf8') }) });
 
 /**
  * Has an official client send to the hub what it otherwise sends to port 443: requests of `Registry` and `Client` of `azure-iothub`, and requests
