@@ -130,6 +130,15 @@ export function readBody(text: Buffer, received: number, generation: Generation,
 
 function fromBase64(bytes: Uint8Array): Buffer | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').trim();
-  const unquoted = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+  const unquoted = text.startsWith('"') && text.endsWith('"') ? unescaped(text) : text;
   return /^[A-Za-z0-9+/]+={0,2}$/.test(unquoted) ? Buffer.from(unquoted, 'base64') : undefined;
+}
+
+/** Many serialisers of JSON escape `+`, `/` or `=`. */
+function unescaped(quoted: string): string {
+  try {
+    return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
+  } catch {
+    return '';
+  }
 }

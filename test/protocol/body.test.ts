@@ -40,6 +40,18 @@ describe('a V2 body', () => {
       expect(await decode(Buffer.from(` ${compress(text).toString('base64')}\r\n`), encoding)).toBe(text));
     it('may be base64 text in JSON quotes', async () =>
       expect(await decode(Buffer.from(JSON.stringify(compress(text).toString('base64'))), encoding)).toBe(text));
+    it.each([
+      ['/', '\\/'],
+      ['+', '\\u002B'],
+      ['=', '\\u003d'],
+    ])('may be base64 text in JSON quotes with %s as %s, which serialisers write', async (plain, escaped) => {
+      const found = [...Array(64).keys()]
+        .map((padding) => ({ padded: `${text}${' '.repeat(padding)}` }))
+        .map(({ padded }) => [padded, compress(padded).toString('base64')] as const)
+        .find(([, base64]) => base64.includes(plain));
+      const [padded, sent = ''] = found ?? [];
+      expect(await decode(Buffer.from(`"${sent.replaceAll(plain, escaped)}"`), encoding)).toBe(padded);
+    });
 
     it.each([
       ['a character before it', (base64: string) => `!${base64}`],
@@ -47,6 +59,7 @@ describe('a V2 body', () => {
       ['a line break in it', (base64: string) => `${base64.slice(0, 8)}\n${base64.slice(8)}`],
       ['a quote before it only', (base64: string) => `"${base64}`],
       ['a quote behind it only', (base64: string) => `${base64}"`],
+      ['an escape in JSON quotes that JSON has not', (base64: string) => `"\\x${base64}"`],
     ])('is refused as base64 text with %s', (_, spoil) =>
       expect(decode(Buffer.from(spoil(compress(text).toString('base64'))), encoding)).rejects.toMatchObject({
         code: 'decompression_error',
