@@ -63,7 +63,7 @@ export async function keepingParent(source: Source, sent: Json, { informationMod
     count += 1;
     const to = targetOf(reference);
     const mayBeParent = () => to.twice.size > 0 || pickSmall(to, ['model']).model === source.model;
-    mayConcernParent ||= reference.members.has('attributes') && mayBeParent();
+    mayConcernParent ||= reference.members.has('attributes') && (reference.twice.size > 0 || mayBeParent());
     return undefined;
   });
   if (!mayConcernParent || count > mostWritten) return sent.text;
@@ -75,10 +75,11 @@ export async function keepingParent(source: Source, sent: Json, { informationMod
   let index = -1;
   return withReplaced(sent, ofReference, (reference) => {
     index += 1;
+    if (!reference.members.has('attributes')) return undefined;
+    checkOnce(reference, `body[${index}]`);
     const attributes = memberOf(reference, 'attributes', parentMark);
     if (!attributes?.isObject) return undefined;
     const to = targetOf(reference);
-    checkOnce(reference, `body[${index}]`);
     checkOnce(to, `body[${index}].to`);
     checkOnce(attributes, `body[${index}].attributes`);
     const identity = identityOf(reference, to);

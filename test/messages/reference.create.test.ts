@@ -121,6 +121,8 @@ messageTable('V2', 'reference.create', sample, {
       [
         ['.name', '"to":{"model":"svc.device"},"name":"a","name":"b","attributes":{}'],
         ['.attributes', '"to":{"model":"svc.device"},"attributes":{},"attributes":{}'],
+        ['.to', '"to":{"model":"svc.device"},"to":{"model":"svc.view"},"attributes":{}'],
+        ['.attributes', '"to":{"model":"svc.device"},"attributes":{"isParent":true},"attributes":null'],
         ['.to.objectId', '"to":{"objectId":1,"objectId":2},"attributes":{}'],
         ['.attributes.isParent', '"to":{"model":"svc.device"},"attributes":{"isParent":true,"isParent":false}'],
       ] as const
