@@ -149,6 +149,6 @@ function* besides(level: readonly WantedModel[], related: readonly string[]): It
 
 const sizeOf = ({ start, end }: Json): number => end - start;
 
-const tooManyModels = (most: number) => tooLarge(`more than ${most} object models`);
+const tooManyModels = (most: number) => tooLarge(`more than ${most} object models, with those that are not there`);
 
 const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);

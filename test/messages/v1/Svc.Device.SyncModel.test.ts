@@ -521,13 +521,19 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about('are exceeded by the 201st model: no more are read and none is sent', {
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(200).map((one) => to(one)))],
-      ack: failed('response_too_large', 'the request would fetch more than 200 object models'),
+      ack: failed(
+        'response_too_large',
+        'the request would fetch more than 200 object models, with those that are not there',
+      ),
     }),
     about('end the reading of references as soon as these lead to too many models', {
       limits: { maxSyncModels: 2, maxReferences: 4 },
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(5).map((one) => to(one)))],
-      ack: failed('response_too_large', 'the request would fetch more than 2 object models'),
+      ack: failed(
+        'response_too_large',
+        'the request would fetch more than 2 object models, with those that are not there',
+      ),
     }),
     about('count each model once, and related ones as well', {
       limits: { maxSyncModels: 4 },
@@ -542,7 +548,10 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [...[read(), read(requested, 'svc.history'), references(requested, to(first))], read(first)],
-      ack: failed('response_too_large', 'the request would fetch more than 3 object models'),
+      ack: failed(
+        'response_too_large',
+        'the request would fetch more than 3 object models, with those that are not there',
+      ),
     }),
     about('allow exactly the bytes of models of the setting', {
       limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) },
