@@ -30,7 +30,7 @@ const invalid = (detail: string) => new Failure('invalid_request', detail);
 export function checkPath({ objectId, model, method }: RequestFields): void {
   if (!isGuid(objectId)) throw invalid('the object id in the path must be a GUID');
   if (!isModelId(model)) throw invalid('the model in the path must be a model identifier');
-  if (!/^\P{C}{1,256}$/u.test(method)) {
+  if (!/^[^\p{Cc}\p{Cs}]{1,256}$/u.test(method)) {
     throw invalid('the method in the path must have 1 to 256 characters and no control characters');
   }
 }

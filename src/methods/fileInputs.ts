@@ -34,10 +34,13 @@ const concurrentSignatures = 8;
 
 export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsOptions) {
   function blobName(name: string, claims: FileInputsRequest['claims']): string {
-    if (tenantClaim === '') return name;
-    const folder = tenantFolder(claims, tenantClaim);
-    if (folder !== undefined) return `${folder}/${name}`;
-    throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
+    const folder = tenantClaim === '' ? '' : tenantFolder(claims, tenantClaim);
+    if (folder === undefined)
+      throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
+    const blob = folder === '' ? name : `${folder}/${name}`;
+    if (blob.length <= 1_024 && blob.split('/').length <= 254) return blob;
+    const most = 'at most 1,024 characters and 254 segments';
+    throw new Failure('invalid_request', `a file name has, with the folder of the caller’s files, ${most}`);
   }
 
   function fileFrom(input: string, result: SignResult): SignedFile {

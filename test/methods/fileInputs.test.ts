@@ -114,6 +114,18 @@ describe('inputs that are files', () => {
     await expect(setUp({ tenantClaim: 'other' }).read({ image: 'a' })).rejects.toMatchObject({ reason: 'forbidden' });
   });
 
+  it.each([
+    ['tid', 'x'.repeat(1_019), 'x'.repeat(1_020)],
+    ['tid', `${'a/'.repeat(252)}a`, `${'a/'.repeat(253)}a`],
+    ['', `${'a/'.repeat(253)}a`, `${'a/'.repeat(254)}a`],
+  ])('have no longer names than a storage has, with the folder of %j', async (tenantClaim, longest, longer) => {
+    const { read, asked } = setUp({ tenantClaim });
+    await read({ image: longest });
+    expect(asked).toHaveLength(1);
+    await expect(read({ image: longer })).rejects.toMatchObject({ reason: 'invalid_request' });
+    expect(asked).toHaveLength(1);
+  });
+
   const down = new StorageError('looking up a file', 503, 'ServerBusy');
   it.each<[result: SignResult, failure: object]>([
     [{ kind: 'missing' }, { reason: 'file_not_found', detail: expect.stringContaining('"image"') }],

@@ -41,7 +41,8 @@ describe('the path of a request', () => {
     [false, { method: '' }],
     [false, { method: 'x'.repeat(257) }],
     [false, { method: 'a\u0000' }],
-    [false, { method: '\u200b' }],
+    [false, { method: '\u0085' }],
+    [true, { method: 'क्\u200dष' }],
   ])('is accepted: %j for %j', (isAccepted, change) =>
     expect(reasonOf(() => checkPath({ ...valid, ...change }))).toBe(isAccepted ? undefined : 'invalid_request'),
   );
