@@ -25,6 +25,12 @@ const absences: Todos = {
     /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
 };
 
+/** The setting that is to blame for what is not the host's. */
+const besideHost: Todos = {
+  NETWORK_CA_FILE: /SELF_SIGNED_CERT|ISSUER|UNTRUSTED|LEAF_SIGNATURE/,
+  HTTPS_PROXY: /^EPROXY/,
+};
+
 /** What to do about a failure without an answer, if its code tells the cause. @param compare what names the host, and with what to compare it */
 const todoOf = (code: string, compare: string): string | undefined =>
   foundIn(absences, code)?.replace('{compare}', () => compare) ?? (isProxyFault(code) ? proxyAdvice[code] : undefined);
@@ -139,7 +145,8 @@ export function diagnoseReading(error: unknown, asking: 'looking' | 'reading'): 
   }
   const cause = code || name;
   const todo = todoOf(cause, 'compare Endpoint with that of the hub, which changes when the hub fails over');
-  const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
+  const setting = foundIn(absences, cause)?.includes('{compare}') ? connection : foundIn(besideHost, cause);
+  const meaning = { ...(setting && { setting }), todo: todo ?? 'nothing, if it passes: the service tries again' };
   return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning, ...ownLimitOf(code) };
 }
 

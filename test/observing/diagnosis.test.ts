@@ -103,6 +103,19 @@ it('what is no fault of a setting stays as it is', () => {
   expect(lookedUp(found)).toEqual(found);
 });
 
+it.each<[code: string, setting: string | undefined, todo: RegExp]>([
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'NETWORK_CA_FILE', /NETWORK_CA_FILE must name the authority/],
+  ['EPROXYAUTH', 'HTTPS_PROXY', /the proxy asks for credentials/],
+  ['EPROXYREFUSED', 'HTTPS_PROXY', /have the proxy allow CONNECT/],
+  ['EPROXYDOWN', 'HTTPS_PROXY', /compare HTTPS_PROXY with the proxy/],
+  ['CERT_HAS_EXPIRED', undefined, /compare the clock of this machine/],
+])('%s is no fault of who names the host, whoever does', (code, setting, todo) => {
+  const found = reading(code);
+  expect(found.setting).toBe(setting);
+  expect(found.todo).toMatch(todo);
+  for (const told of [lookedUp, ofIdentity]) expect(told(found)).toEqual(found);
+});
+
 /** As the client wraps what the hub or the socket says. */
 const wrapped = (amqpError: unknown) => Object.assign(new Error('not connected'), { amqpError });
 const refused = wrapped(new errors.UnauthorizedError('no'));
