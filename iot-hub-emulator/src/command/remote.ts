@@ -83,7 +83,7 @@ function addFault(kind: string, words: readonly string[]): AdminRequest {
   return { method: 'POST', path: `/faults${query === '' ? '' : `?${query}`}`, body: { kind, ...pairs(ofFault ?? []) } };
 }
 
-const numbers = new Set(['times', 'skip', 'ms', 'downMs', 'events', 'bytes', 'status', 'connection']);
+const numbers = new Set(['times', 'skip', 'ms', 'downMs', 'events', 'bytes', 'status', 'connection', 'errorCode']);
 const booleans = new Set(['effect', 'closed']);
 
 /** `name=value` words as the fields of a fault; `properties.colour=red` goes into `properties`. */

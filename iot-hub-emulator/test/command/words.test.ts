@@ -172,9 +172,11 @@ describe('a command', () => {
     expect(() => bodyOf('certificates add ca missing.pem')).toThrow(/missing\.pem cannot be read: ENOENT/);
   });
   test('sends numbers, booleans, texts and properties of a fault with their types', () => {
-    const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
+    const words =
+      'faults add burst events=5 partition=0 errorCode=429001 closed=false effect=true properties.a=1 properties.b=x=y';
     expect(requestFor(words.split(' ')).body).toEqual({
-      ...{ kind: 'burst', events: 5, partition: '0', closed: false, effect: true, properties: { a: '1', b: 'x=y' } },
+      ...{ kind: 'burst', events: 5, partition: '0', errorCode: 429001, closed: false, effect: true },
+      properties: { a: '1', b: 'x=y' },
     });
   });
   test.each([
