@@ -76,7 +76,7 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
             troubles.raise(source, {
               level: 'error',
               message: 'dead letters cannot be written; failed messages wait, and their devices with them',
-              diagnosis: { err: error, ...storeFieldsOf(error), waiting: waiting.size },
+              diagnosis: { err: error, ...storeFieldsOf(error), letters: waiting.size },
             });
           }
           await pause(pauseMs, ended);
