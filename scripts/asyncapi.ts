@@ -185,7 +185,7 @@ export const meanings: Readonly<Record<string, string>> = {
   correlationId: 'Copied unchanged into the acknowledgement.',
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
   target:
-    'Path of the device for which the replies are meant, copied unchanged; a reply has none when it is absent or empty.',
+    'Path of the device for which the replies are meant, copied unchanged; in a notification to the owner’s device, the owner’s. A reply has none when it is absent or empty.',
   timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent.`,
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',

@@ -9,7 +9,7 @@ const proofs: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const usage = `Usage: npm run prove -- image|smoke|versions
 
-  image     follows the steps of all Dockerfiles without a container engine,
+  image     builds all images with buildah, or follows their Dockerfiles,
             and has the results serve the sandbox, isolated as in a container
   smoke     runs a small set of tests with the Node.js of the images, or with
             the lines that follow: smoke 20 22 24 26

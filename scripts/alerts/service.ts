@@ -154,8 +154,9 @@ export const serviceAlerts: readonly ServerAlert[] = [
     ...{ id: 'MethodsFail', severity: 'page', for: '5m', events: ['methods.not_accepted'] },
     runbook: 'remote-methods-fail',
     metric: `sum ${each} ${increased('rpc_client_call_duration_count{rpc_method="invokeMethod",error_type=~"refused|unavailable|quota"}', '5m')}`,
-    means: 'The hub refuses methods, is not reachable or overloaded: callers get 502, 503 or 504.',
-    todo: 'Follow `todo` of the line; check the hub and the network.',
+    means:
+      'The hub refuses methods, is not reachable or overloaded: callers get 503. Or its daily quota is used up: they get 429.',
+    todo: 'Follow `todo` of the line `methods.not_accepted` or `methods.access_refused`. Without one, the quota is used up until midnight UTC.',
   },
 ];
 

@@ -81,7 +81,7 @@ const backendMetrics = {
   ),
   'device_messaging.cache.entries': updowncounter('{entry}')(
     'Answers of backends that are cached',
-    'At 50,000 the devices that were not heard of for longest are dropped.',
+    'At 32,000, of which a large answer counts as several, the devices that were not heard of for longest are dropped.',
     [cache],
   ),
 };
@@ -121,7 +121,7 @@ export const methodMetrics = {
   ),
   'http.server.active_requests': updowncounter('{request}', constants)(
     'Invocations in progress',
-    'At 1,000 the front door refuses others: add an instance.',
+    'Beyond 1,000 that are authorised, the front door refuses others: add an instance before.',
   ),
   'rpc.client.call.duration': histogram(methodBuckets, { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' })(
     'Duration of one call of a direct method through the hub, until the response of the device',

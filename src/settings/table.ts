@@ -64,7 +64,7 @@ const sentences = {
   DELIVERY_MAX_MESSAGES:
     'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). Others wait in memory, or in the hub (D27); as many again may wait for their replies to be sent (D28).',
   DELIVERY_MAX_BYTES:
-    'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and as many again for the models that `Svc.Device.SyncModel` has fetched.',
+    'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more is for messages whose replies are to be sent, and the whole of it again for the models that `Svc.Device.SyncModel` has fetched.',
   DELIVERY_DRAIN_SECONDS: 'How long a stop waits for the messages in flight, in seconds (G3).',
   REPLIES_SENDS_PER_MINUTE:
     'Most replies a minute; with 0 the service finds the limit of the hub itself. The limit applies to all senders together, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide it by the number of instances (C4).',

@@ -17,7 +17,7 @@ import { type BlobContent, type BlobLimits, createLabelledBlobs, type LabelledBl
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch of
  *
  * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
- * used when a tool has moved only the position. The format of `note` is in quarantine/crashRecord. `of` is the blob's own name.
+ * used when a tool has moved only the position. The format of `note` is in engine/crashRecord. `of` is the blob's own name.
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it has `renewedat`: then another instance has changed it since. No time is later than
