@@ -109,13 +109,16 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
 
       /** When the response is closed and the work has ended, even if the caller has disconnected. */
       function end() {
-        if (isWorking || !response.closed) return;
+        if (isWorking || !(response.closed || socket.destroyed) || !open.delete(observation)) return;
+        socket.off('close', end);
         observation.ended(response.writableFinished ? response.statusCode : undefined, failure);
         release();
-        open.delete(observation);
         ended.changed();
       }
       response.once('close', end);
+      // Node 20 does not close the responses that wait behind the first one of their connection.
+      const { socket } = request;
+      socket.setMaxListeners(0).once('close', end);
       try {
         const deadline = createDeadline(lookUpSeconds, aborted.signal);
         const { object, route, claims, caller } = await authorize(request, observation, deadline);
@@ -124,9 +127,8 @@ export function createRequestHandler({ backends, invoke, limits, invocations, lo
         release = limits.acquireInvocation(route.device, caller);
         return await invoke({ observation, object, route, claims, deadline }, invocation);
       } catch (error) {
-        const told = failureFrom(error, fields.correlationId, log);
-        if (!response.closed) failure = told;
-        throw told;
+        failure = failureFrom(error, fields.correlationId, log);
+        throw failure;
       } finally {
         isWorking = false;
         end();

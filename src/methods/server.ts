@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createPlainServer, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -15,6 +15,8 @@ interface ServerOptions {
   /** PEM. Undefined: plain HTTP. */
   readonly tls?: Certificate | undefined;
   readonly log: LogLines;
+  /** In this time a caller has to take an answer. */
+  readonly takenWithinMs?: number;
 }
 
 /** A model identifier of 256 characters, percent-encoded. */
@@ -23,7 +25,7 @@ const path = '/objects/:objectId/models/:model/methods/:method';
 type Parameters = Readonly<Record<'objectId' | 'model' | 'method', string>>;
 
 /** The HTTP interface (M1). Does not listen yet. */
-export function createServer({ handler, tls, log }: ServerOptions) {
+export function createServer({ handler, tls, log, takenWithinMs = 30_000 }: ServerOptions) {
   const server = fastify({
     loggerInstance: serverLog(log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -41,10 +43,15 @@ export function createServer({ handler, tls, log }: ServerOptions) {
   server.removeAllContentTypeParsers();
   server.addHttpMethod('POST', { hasBody: false, overrideExisting: true });
   server.addHook('onRequest', async (request, reply) => {
+    rememberUnanswered(reply.raw);
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
     checkHttp(request.raw);
   });
   server.addHook('onSend', async (_, reply) => {
+    const { raw } = reply;
+    const begin = () => closeUnlessTaken(raw, takenWithinMs);
+    if (raw.socket) begin();
+    else raw.once('socket', begin); // behind the answers to earlier requests of its connection
     if (handler.isStopping()) reply.header('connection', 'close');
   });
   server.setErrorHandler(fail);
@@ -98,6 +105,22 @@ export function failureOfServer(error: unknown): Failure | undefined {
   return undefined;
 }
 
+/** A caller that reads no answers would hold the places of what it has invoked. */
+function closeUnlessTaken(response: ServerResponse, withinMs: number) {
+  const overdue = setTimeout(() => response.socket?.destroy(), withinMs).unref();
+  response.once('close', () => clearTimeout(overdue));
+}
+
+/** Of a connection: the responses that have not been sent yet. */
+const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+
+function rememberUnanswered(response: ServerResponse) {
+  const { socket } = response.req;
+  const ofConnection = unanswered.get(socket) ?? new Set();
+  unanswered.set(socket, ofConnection.add(response));
+  response.once('close', () => ofConnection.delete(response));
+}
+
 /** The header of a request has ten seconds, as have look-ups and then the body; a body that is not read has the rest of the time. */
 const httpOptions = {
   headersTimeout: 10_000,
@@ -135,6 +158,8 @@ export function rejectMalformedRequest(error: Error & { readonly code?: string }
 }
 
 function endWith(failure: Failure, socket: Duplex): void {
+  // It would be taken for the answer to an earlier request, which may have been invoked.
+  for (const { req } of unanswered.get(socket) ?? []) if (req.complete) return void socket.destroy();
   const id = randomUUID();
   const body = JSON.stringify(errorsOf(failure, id));
   const head = [

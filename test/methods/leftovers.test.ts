@@ -151,7 +151,7 @@ it('nothing is left of a front door that was stopped while it could not reach it
         await told.given; // the hub does not accept methods
         await frontDoor.stop();
       },
-      ...{ rounds: 3, kept: 5 },
+      ...{ rounds: 10, kept: 5 },
     },
   });
   expect(found).toEqual({});

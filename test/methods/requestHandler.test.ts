@@ -63,7 +63,8 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
   /** Sends a request, whose response is closed when the test says. */
   function send(sent: Sent = {}) {
     const body = 'body' in sent ? sent.body : '{}';
-    const given = { headers: sent.headers ?? headers, complete: body !== undefined };
+    const socket = Object.assign(new EventEmitter(), { destroyed: false });
+    const given = { headers: sent.headers ?? headers, complete: body !== undefined, socket };
     const request = Object.assign(new PassThrough(), given);
     if (body !== undefined) request.end(body);
     const setHeader = vi.fn();
@@ -78,7 +79,7 @@ function setUp({ object = () => found('motor-1'), invoke = async () => ({ status
       Object.assign(response, { closed: true, writableFinished: statusCode !== undefined, statusCode });
       response.emit('close');
     }
-    return { result, outcome, close, request, response };
+    return { result, outcome, close, request, response, socket };
   }
   /** The outcome of a request whose response is closed at once. */
   async function answered(sent?: Sent) {
@@ -241,8 +242,20 @@ describe('a request', () => {
     lines.length = 0;
     work.give();
     await outcome;
+    const told = how === 'failed' ? { level: 'warn', reason: 'no_reply', invoked: 'unknown' } : {};
+    expect([handler.inProgress(), lines]).toMatchObject([0, [{ callerGone: true, ...told }]]);
+  });
+
+  it('ends when its connection does, though its response waits behind another one', async () => {
+    const { handler, send, answered, lines } = setUp();
+    const { outcome, socket } = send();
+    await outcome;
+    expect([handler.inProgress(), lines]).toEqual([1, []]);
+    socket.destroyed = true;
+    socket.emit('close');
     expect([handler.inProgress(), lines]).toMatchObject([0, [{ callerGone: true }]]);
-    expect(lines[0]).not.toHaveProperty('reason');
+    expect(socket.listenerCount('close')).toBe(0);
+    expect(await answered()).toEqual({ status: 7 }); // the device has its place back
   });
 
   it('is not invoked when its caller has gone before', async () => {

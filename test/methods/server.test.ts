@@ -70,6 +70,37 @@ describe('a request', () => {
     expect(headers).toEqual([authenticate, retryAfter, 'c-1']);
   });
 
+  const raw = () => {
+    const { port } = server.server.address() as AddressInfo;
+    const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', 'content-length: 2'];
+    return { port, lines, again: `${lines.join('\r\n')}\r\n\r\n{}` };
+  };
+
+  it.each([
+    ['what is no HTTP', '\0'],
+    ['the wish for a tunnel', 'CONNECT hub:443 HTTP/1.1\r\nhost: hub:443\r\n\r\n'],
+  ])('that is not answered yet is not answered with the refusal of what follows it: %s', async (_, follows) => {
+    handle.mockReturnValue(new Promise(() => {}));
+    const { port, lines } = raw();
+    expect(await rawRequest(port, lines, `{}${follows}`).ended()).toBe('');
+    expect(handle).toHaveBeenCalledOnce();
+  });
+
+  it.each([0, 2])('whose answer nobody takes loses its connection, with %i behind it', async (behind) => {
+    await server.close();
+    handle.mockResolvedValue({ status: 7, output: { text: 'x'.repeat(20_000_000) } });
+    const handler = { handle, isStopping: () => isStopping };
+    server = createServer({ handler, log: { warn: told, error: told } as never, takenWithinMs: 100 });
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const { port, lines, again } = raw();
+    const accepted = once(server.server, 'connection');
+    const { socket } = rawRequest(port, lines, `{}${again.repeat(behind)}`);
+    socket.pause();
+    const [connection] = await accepted;
+    await once(connection, 'close');
+    socket.destroy();
+  });
+
   it('is the last one on its connection while the front door stops', async () => {
     isStopping = true;
     expect((await post({})).headers.get('connection')).toBe('close');
