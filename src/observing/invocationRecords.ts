@@ -46,6 +46,15 @@ export type InvocationObservation = ReturnType<InvocationRecords['begin']>;
 
 type Options = MessageRecordsOptions & { readonly hubHost: string };
 
+/** Undefined for what is nested too deep to be written: it is refused later (M7). */
+function written(payload: unknown): string | undefined {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    return undefined;
+  }
+}
+
 export function createInvocationRecords({ log, meter, hubHost, traces, taps }: Options) {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
@@ -125,7 +134,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
           fields.hubMs = ms;
           if (end.kind === 'response') {
             recordCall(exactMs / 1000, '200', '');
-            publish?.('answer', { ms, status: end.status }, { response: JSON.stringify(end.payload) });
+            publish?.('answer', { ms, status: end.status }, { response: written(end.payload) });
             called?.end({ 'http.response.status_code': 200, 'svc.device.status': end.status });
             return end;
           }
@@ -151,11 +160,12 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
           };
           // Where nobody but the caller has to do anything about it.
           const isHarmless = failure === undefined || (failure.status < 500 && failure.invoked === 'no');
-          if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
+          const isAnswered = failure === undefined && (status !== undefined || methodStatus !== undefined);
+          if (isAnswered) log.info(line, 'method invoked');
           else if (isHarmless) log.info(line, 'method not invoked');
           else log.warn(line, 'method not invoked, or its outcome is unknown');
-          const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : undefined);
-          record(exactMs / 1000, status === undefined ? '' : statusValue(status), reason ?? '');
+          if (status === undefined) record(exactMs / 1000, '', 'caller_gone');
+          else record(exactMs / 1000, statusValue(status), failure?.reason ?? '');
           publish?.('handled', {
             status: status ?? 'the caller has gone',
             methodStatus,

@@ -142,6 +142,7 @@ describe('an invocation', () => {
   it.each<[level: string, msg: string, status: number | undefined, failure: InvocationFailure | undefined]>([
     ['info', 'method invoked', 200, undefined],
     ['info', 'method not invoked', undefined, undefined],
+    ['warn', 'method not invoked, or its outcome is unknown', undefined, { ...forbidden, invoked: 'unknown' }],
     ['info', 'method not invoked', 403, forbidden],
     ['warn', 'method not invoked, or its outcome is unknown', 403, { ...forbidden, invoked: 'unknown' }],
     ['warn', 'method not invoked, or its outcome is unknown', 500, { ...forbidden, status: 500 }],
@@ -150,6 +151,22 @@ describe('an invocation', () => {
     observation.ended(status, failure);
     expect(lines).toMatchObject([{ level, msg }]);
     if (status === 500) expect(spans[0]?.ends).toMatchObject([[{}, { type: 'forbidden' }]]);
+  });
+
+  it('that the device has answered is told as one, though its caller has gone', () => {
+    const { observation, fields, lines } = setUp();
+    fields.methodStatus = 7;
+    observation.ended(undefined, undefined);
+    expect(lines).toMatchObject([{ level: 'info', msg: 'method invoked', callerGone: true, methodStatus: 7 }]);
+  });
+
+  it('is not changed by who follows its device, however deep the answer is', async () => {
+    const { observation, told: events } = setUp();
+    observation.routed('d1', 3);
+    let payload: unknown = {};
+    for (let depth = 0; depth < 50_000; depth += 1) payload = [payload];
+    await call(observation, { kind: 'response', status: 200, payload });
+    expect(events.at(-1)).toEqual([told('answer', { ms: 40, status: 200 }), { response: undefined }]);
   });
 
   it('whose caller has gone is told so, and is an error of its span, as is none that the caller has made', () => {
