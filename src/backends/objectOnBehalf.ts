@@ -76,6 +76,7 @@ export function createObjectReader(backend: Backend) {
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
     const { status, retryAfter } = response;
+    if (status !== 200) response.release?.();
     if (status === 200) {
       const found = await readAnswer(response.data, objectModel)
         .catch(() => undefined)

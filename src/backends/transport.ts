@@ -91,6 +91,7 @@ export function createTransport(
           else controller = started;
         },
         onResponseStart(_, status, headers) {
+          if (status < 200) return; // informational: the answer follows
           response.status = status;
           const { 'retry-after': retryAfter, 'content-length': length } = headers;
           if (retryAfter !== undefined) response.headers['retry-after'] = String(retryAfter);

@@ -232,11 +232,11 @@ const objectId = '00000000-0000-4000-8000-000000000001';
 const model = { objectId, model: 'svc.device', type: 'pump', version: 1 };
 
 /** An information model whose answers each have room, and how often it was given back when they were read. */
-function answering(data: string) {
+function answering(data: string, status = 200) {
   const released: boolean[] = [];
   const adapter: Adapter = async (config) =>
     ({
-      ...{ status: 200, statusText: '', headers: {}, data: Buffer.from(data), config },
+      ...{ status, statusText: '', headers: {}, data: Buffer.from(data), config },
       release: () => void released.push(true),
     }) as never;
   const { backend, bind } = openBackend({ adapter });
@@ -263,6 +263,12 @@ it.each<[what: string, data: string, use: (one: Answering) => unknown]>([
   const one = answering(data);
   await Promise.resolve(use(one)).catch(() => undefined);
   await vi.waitUntil(() => one.released.length > 0);
+  expect(one.released).toEqual([true]);
+});
+
+it.each([203, 206, 404])('the room of an answer %i to the look-up for a caller is given back once', async (status) => {
+  const one = answering(JSON.stringify(model), status);
+  expect(await asCaller(one)).not.toMatchObject({ kind: 'object' });
   expect(one.released).toEqual([true]);
 });
 

@@ -291,6 +291,18 @@ describe('a large answer', () => {
     return { room, taken, request };
   }
 
+  it('takes its room once, whatever an informational one before it says of its length', async () => {
+    const head = (status: string, length: number) => `HTTP/1.1 ${status}\r\ncontent-length: ${length}\r\n\r\n`;
+    const url = await serveTcp((socket) =>
+      socket.end(`${head('103 Early Hints', 2 * size)}${head('200 OK', size)}${'x'.repeat(size)}`),
+    );
+    const { room, request } = charged(url, 100 * size);
+    const answer = await request();
+    expect([answer.status, answer.data.length]).toEqual([200, size]);
+    answer.release?.();
+    expect(room.inFlight()).toEqual(none);
+  });
+
   const whole = (bytes: number) => serve((_, response) => void response.end('x'.repeat(bytes)));
   const inChunks = (bytes: number, status = 200) =>
     serve((_, response) => {
