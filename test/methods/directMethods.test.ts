@@ -257,6 +257,21 @@ describe('with an identity', () => {
     expect([await methods.invoke(call), requests]).toEqual([{ kind: 'failure', failure: 'unavailable' }, []]);
   });
 
+  it('a call whose token does not come fails unsent after 5 s', async () => {
+    const { requests, methods } = await setUp(() => new Promise(() => {}));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const called = methods.invoke(call);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([await called, requests]).toEqual([{ kind: 'failure', failure: 'unavailable' }, []]);
+  });
+
+  it('a stop ends a call that waits for its token', async () => {
+    const { requests, methods } = await setUp(() => new Promise(() => {}));
+    const called = methods.invoke(call);
+    methods.abort();
+    expect([await called, requests]).toEqual([{ kind: 'failure', failure: 'stopped_unsent' }, []]);
+  });
+
   it('a refused call is sent once', async () => {
     const { requests, methods } = await setUp(async () => 't', [401, '{}']);
     const expected = { kind: 'failure', failure: 'refused', status: 401, date: expect.stringContaining('GMT') };

@@ -3,6 +3,7 @@ import type { ServiceAccess } from '../../access/access.ts';
 import { openPool } from '../../access/network.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../access/secretFiles.ts';
 import { createJoined } from '../../backends/transport.ts';
+import { within } from '../../concurrency/waiting.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
 import { partOf } from '../../settings/formats.ts';
 import { type Client, newServiceClient, noRetry } from '../serviceSdk.ts';
@@ -31,6 +32,8 @@ export type DirectMethodResult =
 const methodName = 'invokeMethod';
 /** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
 const graceMs = 5_000;
+/** For a token of the identity, mostly there already. */
+const tokenMs = 5_000;
 
 export type DirectMethods = ReturnType<typeof createDirectMethods>;
 
@@ -45,7 +48,10 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   });
 
   async function invokeOnce({ device, module, payload, timeoutSeconds }: DirectMethod): Promise<DirectMethodResult> {
-    const client = await caller().catch(() => undefined);
+    const client = await (isSecret(access) ? caller() : unlessStopped(within(caller(), tokenMs))).catch(
+      () => undefined,
+    );
+    if (client === 'stopped') return { kind: 'failure', failure: 'stopped_unsent' };
     if (client === undefined) return { kind: 'failure', failure: 'unavailable' }; // there is no token
     return new Promise((resolve) => {
       const parameters = { methodName, payload, responseTimeoutInSeconds: timeoutSeconds, connectTimeoutInSeconds: 0 };
@@ -68,6 +74,15 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
       const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);
       pending.add(abort);
     });
+  }
+
+  async function unlessStopped<T>(work: Promise<T>): Promise<T | 'stopped'> {
+    let stop = () => {};
+    const stopped = new Promise<'stopped'>((resolve) => {
+      stop = () => resolve('stopped');
+    });
+    pending.add(stop);
+    return Promise.race([work, stopped]).finally(() => pending.delete(stop));
   }
 
   return {
