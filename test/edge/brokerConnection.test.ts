@@ -131,6 +131,23 @@ describe('the connection to the broker', () => {
     expect([client.current(), broker.subscriptionsOf('edge-proxy')]).toEqual([undefined, []]);
   });
 
+  it('is tried again when the broker does not answer its subscription', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let connections = 0;
+    const deaf = createServer((socket) => {
+      const packets = parser();
+      packets.on('packet', ({ cmd }) => {
+        if (cmd === 'connect') socket.write(generate({ cmd: 'connack', returnCode: 0, sessionPresent: false }));
+        if (cmd === 'subscribe') connections += 1;
+      });
+      socket.on('data', (bytes) => void packets.parse(bytes)).on('error', () => {});
+    });
+    connect('p', `mqtt://127.0.0.1:${await portForTest(deaf)}`);
+    await vi.waitFor(() => expect(connections).toBe(1), { interval: 5 });
+    await vi.advanceTimersByTimeAsync(20_000);
+    await vi.waitFor(() => expect(client.waitingFor()).toBe('the broker: no response within 20 s'), { interval: 5 });
+  });
+
   it('ends at once when the broker does not end it', async () => {
     const silent = createServer({ allowHalfOpen: true }, (socket) => {
       const packets = parser();
@@ -152,7 +169,7 @@ describe('the connection to the broker', () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     await connected();
     const [ofAll] = added.mock.contexts as AbortSignal[];
-    expect(ofAll && getEventListeners(ofAll, 'abort')).toEqual([]);
+    expect(ofAll && getEventListeners(ofAll, 'abort')).toHaveLength(1); // of who waits for its end
   });
 });
 

@@ -89,12 +89,30 @@ describe('a connection', () => {
 
   it('leaves no listener behind after a pause', async () => {
     const signals = new Set<AbortSignal>();
+    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const hub = start(async (signal) => {
       signals.add(signal);
       throw new Error('connection refused');
     });
     await vi.advanceTimersByTimeAsync(45_000);
-    expect([...signals].map((signal) => getEventListeners(signal, 'abort').length)).toEqual([1]); // of the present one
+    for (const signal of added.mock.contexts as AbortSignal[]) signals.add(signal);
+    const listeners = [...signals].map((signal) => getEventListeners(signal, 'abort').length);
+    expect(listeners.filter((count) => count > 0)).toEqual([1]); // of the present one
+    await hub.close();
+  });
+
+  it.each(['is replaced', 'is closed'])('that %s while it opens waits no longer', async (how) => {
+    const signals: AbortSignal[] = [];
+    const hub = start((signal) => {
+      signals.push(signal);
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    });
+    if (how === 'is replaced') hub.renew();
+    else await hub.close();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual(how === 'is replaced' ? [true, false] : [true]);
     await hub.close();
   });
 

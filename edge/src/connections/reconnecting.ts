@@ -80,12 +80,12 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
   async function connectOnce(): Promise<boolean> {
     const renewal = new AbortController();
     renew = () => renewal.abort(); // also while it opens: it may do so with what has changed since
-    const connection = await open(signal).catch((error: unknown) => {
+    const ended = AbortSignal.any([signal, renewal.signal]);
+    const connection = await open(ended).catch((error: unknown) => {
       if (!signal.aborted) countAttempt(peer, 'failed');
       throw error;
     });
     const openedAt = performance.now();
-    const ended = AbortSignal.any([signal, renewal.signal]);
     if (!ended.aborted) {
       current = connection;
       lastReason = undefined;
@@ -138,6 +138,16 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) abort();
   });
+}
+
+/** @throws Error when the work is not done in time */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} s`)), ms);
+  });
+  work.catch(() => {});
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
 /** Waits for 50 to 100 % of the time, so that many proxies do not reconnect at once. */

@@ -10,6 +10,7 @@ import {
   createReconnecting,
   type Reconnecting,
   unlessAborted,
+  within,
 } from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
@@ -126,15 +127,6 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
     }, token.valid).unref(); // every thousandth of the lifetime
     return connection;
   }
-}
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} s`)), ms);
-  });
-  work.catch(() => {});
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   createReconnecting,
   type Reconnecting,
   unlessAborted,
+  within,
 } from '../connections/reconnecting.ts';
 import type { Log } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
@@ -37,6 +38,8 @@ interface BrokerOptions {
 
 const backoff: Backoff = { initialMs: 500, maxMs: 5_000, stableAfterMs: 60_000 };
 const connectMs = 10_000;
+/** Until it is subscribed: the client waits for that without a limit. */
+const openMs = 20_000;
 const keepAliveSeconds = 15;
 /** A broker that does not read must not fill the memory. */
 const maxSendBufferBytes = 33_554_432;
@@ -83,7 +86,7 @@ export function connectToBroker({ access, topics, onReply, log, meter }: BrokerO
         return subscriptions.update();
       });
       const failed = closed.then((reason) => Promise.reject(new Error(reason)));
-      await unlessAborted(Promise.race([subscribing, failed]), signal);
+      await within(unlessAborted(Promise.race([subscribing, failed]), signal), openMs);
     } catch (error) {
       await close();
       throw error;
