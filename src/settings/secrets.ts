@@ -115,9 +115,9 @@ function secretsIn(settings: object): readonly string[] {
 
 /** What of the value of a setting is secret: of a proxy its user and password only. */
 const textsOf = (path: string, value: string): readonly string[] =>
-  /proxy$/i.test(path) ? proxySecrets(value) : keysIn(value);
+  /proxy$/i.test(path) ? proxySecrets(value) : /connectionString$/i.test(path) ? keysIn(value) : [value];
 
-/** The secret values of `Name=value;Name=value`. Any other text is secret as a whole. */
+/** The secret values of `Name=value;Name=value`; any other text is secret as a whole. */
 function keysIn(value: string): string[] {
   if (!/^\w+=[^;]*;/.test(value)) return [value];
   return value.split(';').flatMap((part) => /^\s*\w*(?:Key|Signature)\s*=\s*(.*?)\s*$/i.exec(part)?.[1] ?? []);
