@@ -25,11 +25,8 @@ const absences: Todos = {
     /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
 };
 
-/** The setting that is to blame for what is not the host's. */
-const besideHost: Todos = {
-  NETWORK_CA_FILE: /SELF_SIGNED_CERT|ISSUER|UNTRUSTED|LEAF_SIGNATURE/,
-  HTTPS_PROXY: /^EPROXY/,
-};
+/** Whether it is a fault of the proxy, of what is trusted, or of the clock, whoever names the host. */
+const isBesideHost = (code: string) => isProxyFault(code) || foundIn(absences, code)?.includes('{compare}') === false;
 
 /** What to do about a failure without an answer, if its code tells the cause. @param compare what names the host, and with what to compare it */
 const todoOf = (code: string, compare: string): string | undefined =>
@@ -145,8 +142,7 @@ export function diagnoseReading(error: unknown, asking: 'looking' | 'reading'): 
   }
   const cause = code || name;
   const todo = todoOf(cause, 'compare Endpoint with that of the hub, which changes when the hub fails over');
-  const setting = foundIn(absences, cause)?.includes('{compare}') ? connection : foundIn(besideHost, cause);
-  const meaning = { ...(setting && { setting }), todo: todo ?? 'nothing, if it passes: the service tries again' };
+  const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
   return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning, ...ownLimitOf(code) };
 }
 
@@ -180,6 +176,7 @@ export function diagnosisOf(error: unknown): ReadingDiagnosis | undefined {
 /** What blames the connection string of the events means where another setting leads to them. */
 function blaming(setting: string, right: string, otherwise: string, found: ReadingDiagnosis): ReadingDiagnosis {
   if (found.setting !== connection) return found;
+  if (isBesideHost(found.cause)) return { ...found, setting };
   const isRefused = found.cause.startsWith('UnauthorizedError');
   return { ...found, setting, todo: isRefused ? keyOrClock(right, found.hubSaid) : otherwise };
 }
