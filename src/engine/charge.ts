@@ -114,11 +114,13 @@ export function createCharge(
         return isTaken;
       });
     },
-    end() {
+    /** @returns the bytes that it was charged for at last */
+    end(): number {
       keepsNoMore = true;
       place.give(held);
-      leaveAnswers();
+      const left = held + leaveAnswers();
       setAsleep(false);
+      return left;
     },
   };
 }

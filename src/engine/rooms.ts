@@ -195,6 +195,7 @@ export function createSleeping(maxBytes: number) {
   /** In the order in which they began to sleep. */
   const charged = new Set<ChargedSleeper>();
   let bytes = 0;
+  let behindBytes = 0;
 
   function leave(one: ChargedSleeper) {
     if (charged.delete(one)) bytes -= one.bytes;
@@ -216,7 +217,7 @@ export function createSleeping(maxBytes: number) {
         if (!charged.has(one)) bytes += one.bytes;
         charged.add(one);
         for (const other of charged) {
-          if (bytes <= maxBytes || charged.size === 1) return; // one alone always fits
+          if (bytes + behindBytes <= maxBytes || charged.size === 1) return; // one alone always fits
           giveUp(other);
         }
       },
@@ -237,6 +238,15 @@ export function createSleeping(maxBytes: number) {
     makeRoom() {
       for (const one of charged) if (one.giveUp && one.isFollowed()) return giveUp(one);
     },
-    taken: (): Amount => ({ messages: charged.size, bytes }),
+    /** One that is done waits to be recorded behind an earlier one of its device (A12), whose reply may wait for hours. @returns what ends that */
+    addBehind(size: number): () => void {
+      const own = size + sleeperBytes;
+      behindBytes += own;
+      return () => {
+        behindBytes -= own;
+      };
+    },
+    hasRoomBehind: () => bytes + behindBytes <= maxBytes,
+    taken: (): Amount => ({ messages: charged.size, bytes: bytes + behindBytes }),
   };
 }

@@ -45,7 +45,7 @@ export interface WorkOptions<A> extends ChargeOptions, Pick<CheckpointOptions, '
 }
 
 export function createWork<A>(options: WorkOptions<A>) {
-  const { checkpoints, quarantine, condition, draining, ended, dispatch, onTrouble } = options;
+  const { budget, checkpoints, quarantine, condition, draining, ended, dispatch, onTrouble } = options;
   let running = 0;
   let sleeping = 0;
   /**
@@ -112,15 +112,19 @@ export function createWork<A>(options: WorkOptions<A>) {
       parkUnexecuted: fate === 'parked',
     };
     const isHandled = fate === 'passed over' || (await carriedOut(receivedMessage, context));
-    charge.end();
-    if (!hasFailed) nextMayBegin();
-    const isRecorded = isHandled && (earlier === undefined || (await isRecordedBehind(earlier)));
+    const left = charge.end();
+    let isRecorded = isHandled;
+    if (isHandled && earlier !== undefined) {
+      const leave = budget.sleeping.addBehind(left);
+      // Without room, no more of its device come to wait there.
+      if (!hasFailed && budget.sleeping.hasRoomBehind()) nextMayBegin();
+      isRecorded = await isRecordedBehind(earlier);
+      leave();
+    } else if (!hasFailed) nextMayBegin();
     if (isRecorded) checkpoints.end(begun);
-    if (hasFailed) {
-      // Its repeat may succeed, behind later messages which the backends know already.
-      if (isRecorded) await checkpoints.recordEnds(draining);
-      nextMayBegin();
-    }
+    // Its repeat may succeed, behind later messages which the backends know already.
+    if (hasFailed && isRecorded) await checkpoints.recordEnds(draining);
+    nextMayBegin();
     if (recorded === undefined) return;
     recorded(isRecorded);
     condition.changed();

@@ -71,7 +71,7 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
   },
   constant('messages that are read and wait to begin', backlogLimits.maxBytes),
   {
-    what: 'messages whose replies wait for the full queues of their devices',
+    what: 'messages whose replies wait for the full queues of their devices, or that wait to be recorded behind such a one (A12)',
     most: '`REPLIES_FULL_QUEUE_BYTES` × 2: small ones hold up to 16 KB, and are charged for 9',
     bytes: ({ replies }) => 2 * replies.fullQueueBytes,
   },

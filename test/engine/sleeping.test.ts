@@ -216,6 +216,21 @@ describe('a message of which only replies to other devices are left (A12)', () =
     expect(positions(checkpoints).at(-1)).toBe(5);
   });
 
+  it('lets no more begin when those that wait to be recorded have no room', async () => {
+    const budget = createBudget({ maxMessages: 10, maxBytes: 1e6, sleepingBytes: 2 * (sleeperBytes + 100) });
+    const given = { ...eachMessage, budget, costOf: () => 100 };
+    const { stays, started, checkpoints, end, partition } = await partitionWith('a1 a2 a3 a4 a5 b6', given);
+    stays[0]?.nextMayBegin();
+    await end(-1);
+    for (const number of [2, 3, 4, 6]) await end(number);
+    expect(started).toEqual([1, 6, 2, 3, 4]);
+    expect(budget.sleeping.taken().bytes).toBe(3 * (sleeperBytes + 100));
+    await end(1);
+    await end(5);
+    expect(started).toEqual([1, 6, 2, 3, 4, 5]);
+    expect([positions(checkpoints).at(-1), partition.pending(), budget.sleeping.taken()]).toEqual([6, 0, none]);
+  });
+
   it('that is left for the next reader leaves it those that came after, too: their effects would be undone by its repeat (G3)', async () => {
     const { stays, checkpoints, end, partition } = await partitionWith('a1 a2 b3', eachMessage);
     (stays[0] as MessageContext).nextMayBegin();
