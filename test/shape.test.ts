@@ -247,6 +247,7 @@ describe('the system clock', () => {
     'stores/methodFiles.ts': 'tells the storage when a signature expires',
     'stores/open.ts': 'compares it with the times of dead letters, which outlive the process',
     'stores/letterFiles.ts': 'compares it with the times of files',
+    'engine/progressTracker.ts': 'compares it with when the hub received a message',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'observing/diagnosis.ts': 'compares it with the time in a refusal',
     'programs/handling.ts': 'stamps acknowledgements',

@@ -24,7 +24,10 @@ export const reliances: Reliances = {
     files: ['src/hub/reading/hubWatch.ts', 'src/hub/reading/startPosition.ts'],
   },
   'reading.last-offset': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
-  'reading.stale-info': { rules: ['D22'], files: ['src/hub/reading/startPosition.ts'] },
+  'reading.stale-info': {
+    rules: ['D22', 'D10'],
+    files: ['src/engine/progressTracker.ts', 'src/hub/reading/startPosition.ts'],
+  },
   'reading.empty-partition': { rules: ['G1'], files: ['src/hub/reading/startPosition.ts'] },
   'reading.credit': { rules: [], files: ['src/hub/receiveCycle.ts'] },
   'reading.redirect': { rules: ['D401'], files: ['src/hub/reading/foundEndpoint.ts'] },

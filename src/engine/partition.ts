@@ -95,11 +95,11 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
 
   /** What an event waits for on its way in; undefined when for nothing. A fault with it must not stop the events after it (G4). */
   function takenIn(event: HubEvent, readAt: number): Promise<void> | undefined {
-    const { sequenceNumber } = event;
+    const { sequenceNumber, enqueuedTimeUtc } = event;
     try {
       const receivedMessage = checkpoints.isDone(sequenceNumber)
         ? undefined
-        : receivedMessageOf(event, redeliveryHorizon.redelivered(sequenceNumber));
+        : receivedMessageOf(event, redeliveryHorizon.redelivered(sequenceNumber, enqueuedTimeUtc));
       if (receivedMessage !== undefined) return admit(receivedMessage, readAt);
     } catch (error) {
       onTrouble(error, 'event passed over');

@@ -57,8 +57,11 @@ export function createRedeliveryHorizon(
   onTrouble?: (error: unknown, what: LogText<'error'>) => void,
 ) {
   let known = typeof newest === 'number' ? newest : undefined;
+  /** As the time of day. The hub's answer may be older (fact reading.stale-info). */
+  let firstAskedAt: number | undefined;
 
   async function find(ask: () => Promise<number>) {
+    firstAskedAt ??= Date.now();
     try {
       known = await ask();
     } catch (error) {
@@ -70,7 +73,8 @@ export function createRedeliveryHorizon(
     /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
     look: (): Promise<void> | undefined =>
       known === undefined && typeof newest === 'function' ? find(newest) : undefined,
-    redelivered: (sequenceNumber: number): boolean => known === undefined || sequenceNumber <= known,
+    redelivered: (sequenceNumber: number, enqueuedTimeUtc: Date): boolean =>
+      known === undefined || sequenceNumber <= known || Number(enqueuedTimeUtc) < (firstAskedAt ?? 0),
     known: () => known,
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/completionMap.ts';
 import { type Checkpoint, createRedeliveryHorizon, createTracked } from '../../src/engine/progressTracker.ts';
 import type { WorkHandle } from '../../src/engine/watermark.ts';
@@ -10,6 +10,8 @@ const runs = [
   { first: 20, last: 30 },
   { first: 40, last: 50 },
 ];
+/** When the hub received what it has received since. */
+const later = new Date(8.64e15);
 const fresh: Checkpoint = { ...at(10), completed: '' };
 const withMap: Checkpoint = { ...at(10), completed: encodeCompletion(10, runs) };
 
@@ -150,7 +152,7 @@ describe('a crash record', () => {
 
 it('Messages beyond the redelivery horizon of the previous reader are not repeats', () => {
   const { look, redelivered, known } = createRedeliveryHorizon(7);
-  expect([look(), redelivered(7), redelivered(8), known()]).toEqual([undefined, true, false, 7]);
+  expect([look(), redelivered(7, later), redelivered(8, later), known()]).toEqual([undefined, true, false, 7]);
 });
 
 it('Without a release, every event that the hub had at the first read of the session may be a repeat', async () => {
@@ -159,16 +161,27 @@ it('Without a release, every event that the hub had at the first read of the ses
     async () => newest,
     () => {},
   );
-  expect([redeliveryHorizon.known(), redeliveryHorizon.redelivered(1_000)]).toEqual([undefined, true]);
+  expect([redeliveryHorizon.known(), redeliveryHorizon.redelivered(1_000, later)]).toEqual([undefined, true]);
   newest = 7;
   await redeliveryHorizon.look();
   newest = 9;
   expect(redeliveryHorizon.look()).toBeUndefined();
-  expect([redeliveryHorizon.redelivered(7), redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([
-    true,
-    false,
-    7,
-  ]);
+  expect([
+    redeliveryHorizon.redelivered(7, later),
+    redeliveryHorizon.redelivered(8, later),
+    redeliveryHorizon.known(),
+  ]).toEqual([true, false, 7]);
+});
+
+it('The hub’s answer may be old: what it had received before it was first asked may be a repeat, too', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+  const answers = [Promise.reject(new Error('no answer')), Promise.resolve(7)];
+  const { look, redelivered } = createRedeliveryHorizon(() => answers.shift() ?? Promise.resolve(0));
+  await look();
+  vi.setSystemTime(1_005_000);
+  await look();
+  const times = [999_999, 1_000_000, 1_004_999].map((time) => redelivered(8, new Date(time)));
+  expect(times).toEqual([true, false, false]);
 });
 
 it('Without a redelivery horizon every message is a possible repeat, and it is asked for again', async () => {
@@ -179,8 +192,8 @@ it('Without a redelivery horizon every message is a possible repeat, and it is a
     (_error, what) => troubles.push(what),
   );
   await redeliveryHorizon.look();
-  expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([true, undefined]);
+  expect([redeliveryHorizon.redelivered(8, later), redeliveryHorizon.known()]).toEqual([true, undefined]);
   await redeliveryHorizon.look();
-  expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([false, 7]);
+  expect([redeliveryHorizon.redelivered(8, later), redeliveryHorizon.known()]).toEqual([false, 7]);
   expect(troubles).toEqual(['newest event not known: every event counts as redelivered']);
 });
