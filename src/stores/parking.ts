@@ -1,4 +1,4 @@
-import { atMost, pause, singleFlight, within } from '../concurrency/waiting.ts';
+import { atMost, pause, singleFlight, TooLate, within } from '../concurrency/waiting.ts';
 import type { LogLines, Troubles } from '../observing/log.ts';
 import type { Meter } from '../observing/metrics.ts';
 import { storeFieldsOf } from '../observing/storeFailure.ts';
@@ -17,6 +17,8 @@ export interface ParkingOptions {
 /** A store that has not answered for so long is out. */
 const answerMs = 20_000;
 const releaseWithinMs = 3_000;
+/** When one has taken longer, others hold up their devices no more for this time, but for so many. */
+const releaseLater = { forMs: 60_000, together: 100 };
 
 /** Between two attempts; each is twice the one before, up to the longest (D18). */
 const pauses = { firstMs: 500, longestMs: 15_000 };
@@ -31,6 +33,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
   const inTurn = atMost(together);
   /** Those whose last attempt has failed. */
   const waiting = new Set<ParkableMessage>();
+  let releasing = 0;
+  let releasedLaterUntil = Number.NEGATIVE_INFINITY;
   meter.observe('device_messaging.dead_letters.waiting', () => [[waiting.size]]);
 
   function placeOf({ deviceId: device, origin, event }: ParkableMessage) {
@@ -42,6 +46,19 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
     const place = { ...placeOf(message), offset: message.event.offset };
     log.error({ err: error, ...storeFieldsOf(error.cause), todo: error.todo, ...place }, 'message could not be parked');
     return 'refused' as const;
+  }
+
+  async function remove(message: ParkableMessage): Promise<void> {
+    releasing += 1;
+    try {
+      await within(deadLetters.remove(idOf(message)), releaseWithinMs);
+    } catch (error) {
+      if (error instanceof TooLate) releasedLaterUntil = performance.now() + releaseLater.forMs;
+      const fields = { err: error, ...storeFieldsOf(error), ...placeOf(message) };
+      log.warn(fields, 'message handled again, but its dead letter, if any, could not be removed');
+    } finally {
+      releasing -= 1;
+    }
   }
 
   return {
@@ -61,10 +78,17 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
       // An attempt without an answer is asked about again, instead of writing the letter a second time behind it.
       const write = singleFlight(() => deadLetters.park({ ...about, parkedAt: now() }));
       if (waiting.size > 0) waits(); // its turn may come late
+      const wasEnded = ended.aborted;
       try {
         for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
           try {
-            await inTurn(() => within(write(), answerMs));
+            // Its turn may come when the next reader has handled the message: a letter would stay behind.
+            const isLeft = await inTurn(async () => {
+              if (ended.aborted && !wasEnded) return true;
+              await within(write(), answerMs);
+              return false;
+            });
+            if (isLeft) return 'left';
             count('parked');
             waiting.delete(message);
             if (waiting.size === 0) troubles.clear(source, 'dead letters are written again');
@@ -87,12 +111,8 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
       }
     },
     async release(message: ParkableMessage): Promise<void> {
-      try {
-        await within(deadLetters.remove(idOf(message)), releaseWithinMs);
-      } catch (error) {
-        const fields = { err: error, ...storeFieldsOf(error), ...placeOf(message) };
-        log.warn(fields, 'message handled again, but its dead letter, if any, could not be removed');
-      }
+      const removed = remove(message);
+      if (performance.now() >= releasedLaterUntil || releasing > releaseLater.together) await removed;
     },
   };
 }

@@ -92,6 +92,41 @@ it('a message whose writing alone fails keeps no other from being written, and t
   expect([results.length, told()]).toEqual([10, [isOut]]);
 });
 
+it('one whose partition ends while it waits for its turn is not written any more: the next reader handles it again', async () => {
+  const ending = new AbortController();
+  const { park, results, deadLetters, seconds } = setUp({ park: never });
+  for (let number = 1; number <= 32; number += 1) void park(number);
+  void park(33, ending.signal);
+  ending.abort();
+  await seconds(20);
+  await seconds(1);
+  expect(results).toEqual(['33 left']);
+  expect(deadLetters.park.mock.calls.map(([{ event }]) => event.sequenceNumber)).not.toContain(33);
+});
+
+it('a store that does not answer holds up one message that is handled again, and then none for a minute', async () => {
+  const { parking, told, seconds } = setUp({ remove: never });
+  const released: string[] = [];
+  const release = (name: string) => void parking.release(letter(1)).then(() => released.push(name));
+  release('first');
+  await seconds(2.999);
+  expect(released).toEqual([]);
+  await seconds(0.001);
+  release('second');
+  await seconds(0);
+  expect(released).toEqual(['first', 'second']);
+  await seconds(3);
+  const notRemoved = 'warn message handled again, but its dead letter, if any, could not be removed';
+  expect(told()).toEqual([notRemoved, notRemoved]);
+  for (let number = 0; number <= 100; number += 1) release('more');
+  await seconds(0);
+  expect(released.filter((name) => name === 'more')).toHaveLength(100);
+  await seconds(64);
+  release('later');
+  await seconds(2.999);
+  expect(released).not.toContain('later');
+});
+
 it('what a limit or the store refuses is told at once, with what to do and where the message is, and waits for nothing', async () => {
   const { park, results, told, log, counted, waits, seconds } = setUp({
     park: () => Promise.reject(new LetterRefused('too many', 'delete some')),
