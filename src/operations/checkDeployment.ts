@@ -20,9 +20,9 @@ import { methodsProbes, serviceProbes } from './probes.ts';
 const usage = `Usage: check [methods] [options]
 
 Tries all that the service needs, with its own settings: names, certificates,
-clock, hub, stores, backends, disk, memory. Takes nothing from a running service.
-Missing folders and containers are made, as by the service; what it tries there
-is deleted, if it may be. With methods: all that the front door needs.
+clock, hub, stores, backends, disk, memory. Takes nothing from a running
+service. Makes missing folders and containers, as the service does; deletes what
+it tries there, if it may. With methods: all that the front door needs.
 
   --json   one JSON document
   --init   for an init container: only settings and credentials fail, an
