@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalOf } from '@device-messaging/telemetry/exactJson.ts';
 import { z } from 'zod';
-import { defaultModel, integerIn, isGuid, isModelId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import {
+  defaultModel,
+  integerIn,
+  isGuid,
+  isModelId,
+  isSameId,
+  parseTypeRef,
+  type TypeRef,
+} from '../protocol/fields.ts';
 import type { Json, Keys } from '../protocol/json.ts';
 import { isOneOf, isText, keysOf, memberOf, parseJson, pickSmall, textIn, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -87,7 +95,7 @@ export function informationModel(send: Send) {
       const { refusal, lost } = await send({ ...request, body: JSON.stringify({ ownerId }), expect: [409] });
       if (!refusal) return;
       const stored = lost ? await getModel(objectId, model) : undefined;
-      if (stored !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId) return;
+      if (stored !== undefined && isSameId(pickSmall(stored, ['ownerId']).ownerId, ownerId)) return;
       throw new Rejection('not_authorized', refusal.details);
     },
 
@@ -140,7 +148,9 @@ const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerRea
 
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
   const type = typeIn(sent)?.typeId;
-  return type !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId && typeIn(stored)?.typeId === type;
+  return (
+    type !== undefined && isSameId(pickSmall(stored, ['ownerId']).ownerId, ownerId) && typeIn(stored)?.typeId === type
+  );
 }
 
 export function isReplacedBy(sent: Json, stored: Json): boolean {

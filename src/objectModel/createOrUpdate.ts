@@ -2,7 +2,7 @@ import type { BoundBackends } from '../backends/backends.ts';
 import { Refusal } from '../backends/refusal.ts';
 import { invalid } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
-import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import { isGuid, isSameId, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { MessageLimits } from '../settings/constants.ts';
@@ -39,7 +39,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   const ownerId = await resolveOwner(registration.owner, backends);
   const found = await lookUp(registration, backends, limits);
   // An earlier delivery created it. A second creation returns the same response (A2).
-  const isOurs = found !== undefined && found.objectId === identity.derivedId;
+  const isOurs = found !== undefined && isSameId(found.objectId, identity.derivedId);
   // A redelivered message may have created the model, too; then it must not update it (G3).
   if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
@@ -73,7 +73,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
     const existing = await informationModel.getModel(objectId, identity.model);
     if (existing === undefined) throw conflict;
     const at = locate(existing);
-    const isOurs = objectId === identity.derivedId && at.ownerId === ownerId;
+    const isOurs = isSameId(objectId, identity.derivedId) && isSameId(at.ownerId, ownerId);
     return isOurs ? registered(existing, true) : update(at);
   }
 

@@ -37,6 +37,10 @@ const guidForm = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
 export const isGuid = (value: unknown): value is string => typeof value === 'string' && guidForm.test(value);
 
+/** GUIDs are equal whatever the case of their letters, in which backends may differ (contracts of the backends). */
+export const isSameId = (one: unknown, other: unknown): boolean =>
+  one === other || (isGuid(one) && isGuid(other) && one.toLowerCase() === other.toLowerCase());
+
 export const guid = z.string({ error: required('must be a GUID') }).regex(guidForm, 'must be a GUID');
 
 /** Text that stays one segment of a URL path even if a proxy decodes it twice (D1). */
