@@ -96,6 +96,22 @@ it('A long gap between two reads counts only in part, because other owners could
 it('The owner of a record expires although every read is late', async () =>
   expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]));
 
+it('A record is as old as it was when only the clock of the store is measured anew', async () => {
+  const { mine, store } = await claimedBy('they');
+  const { ownerships } = store;
+  await vi.advanceTimersByTimeAsync(4_000);
+  await mine.look();
+  const shifted = (ms: number) => async () =>
+    (await ownerships()).map((one) => ({ ...one, renewedAt: one.renewedAt + ms, wantedSince: one.wantedSince + ms }));
+  for (const ms of [2_200, 0]) {
+    store.ownerships = shifted(ms);
+    await vi.advanceTimersByTimeAsync(4_000);
+    await mine.look();
+  }
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await mine.look()).toMatchObject([{ unrenewedMs: 16_000 }]);
+});
+
 it('A gap before the renewal of a record does not make it younger', async () => {
   const { mine, own, record } = await claimedBy('ended');
   await vi.advanceTimersByTimeAsync(60_000);

@@ -51,7 +51,10 @@ export function createLeases(store: CheckpointStore, me: string, answerMs: numbe
       };
       const seen = records.map((record): SeenLease => {
         const last = before?.get(record.partition);
-        const isSame = (...names: readonly (keyof Lease)[]) => names.every((name) => last?.[name] === record[name]);
+        // By its tag, however its times are converted now: a late answer shifts the measured clock of the store.
+        const isUnchanged = last !== undefined && last.etag === record.etag;
+        const isSame = (...names: readonly (keyof Lease)[]) =>
+          isUnchanged || names.every((name) => last?.[name] === record[name]);
         const [isSameLease, isSameWish] = [isSame('owner', 'epoch', 'renewedAt'), isSame('wantedBy', 'wantedSince')];
         return {
           ...record,
