@@ -2,7 +2,7 @@ import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { type Account, isNowhere, proxiesIn } from '../settings/derived.ts';
 import { settingIn } from '../settings/table.ts';
-import { createIdentity, type ScopedTokens } from './identity.ts';
+import { createIdentity, inBrief, type ScopedTokens } from './identity.ts';
 import { currentOf, openSecretFiles, type Secret, type SecretFilesTelling, whenChanged } from './secretFiles.ts';
 
 /** By what clients get in: a connection string with a key, which may be in a file that changes (D397), or an address and an identity. */
@@ -64,7 +64,7 @@ export function accessOf(settings: AnySettings, telling?: SecretFilesTelling) {
     events(): EventsAccess {
       const { eventsNamespace: namespace, eventsName: eventHub = '' } = hub;
       if (!namespace) return secretAt('hub.eventsConnectionString');
-      return { namespace, eventHub, credential: tokensFor(own.eventsScope) };
+      return { namespace, eventHub, credential: inBrief(tokensFor(own.eventsScope)) };
     },
     service: (): ServiceAccess =>
       hub.hostName === ''

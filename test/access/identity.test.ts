@@ -1,6 +1,6 @@
 import type { AccessToken } from '@azure/identity';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createIdentity, NoToken } from '../../src/access/identity.ts';
+import { createIdentity, inBrief, NoToken } from '../../src/access/identity.ts';
 import { createTroubles, type Troubles } from '../../src/observing/log.ts';
 import { settings } from '../support/environment.ts';
 import { recordingLog } from '../support/observed.ts';
@@ -112,3 +112,15 @@ it('the platform is asked again after it could not be reached at first', async (
   isThere = true;
   expect((await getToken()).token).toBe('token-1');
 });
+
+it.each([
+  [60 * minute, 4.5 * minute],
+  [4 * minute, 4 * minute],
+])(
+  'the client of events is told of %d ms that a token lives %d, as it renews for ever at the interval of a link’s first token',
+  async (lifeMs, toldMs) => {
+    answer = issuing(lifeMs);
+    const { token, expiresOnTimestamp } = await inBrief(tokens()).getToken();
+    expect([token, expiresOnTimestamp - Date.now()]).toEqual(['token-1', toldMs]);
+  },
+);
