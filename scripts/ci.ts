@@ -30,6 +30,11 @@ const reportedRuns = ['npm test', 'npm run program-tests'];
 const reportOf = (run: string) => join(directory, `${run.replaceAll(' ', '-')}.json`);
 const reported = (run: string) => `${run} -- --reporter=default --reporter=json --outputFile.json=${reportOf(run)}`;
 
+const ofBrowserTests = [
+  ...['page/', 'test/browser/', 'sandbox/', 'src/admin/', 'src/operations/'],
+  ...['scripts/build/page.js', 'package-lock.json'],
+];
+
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
 
@@ -97,9 +102,9 @@ function steps(): Step[] {
     step(5, 'npm run unused'),
     ...reportedRuns.map((run) => step(30, run, () => reported(run))),
     step(15, 'npm run prove -- image'),
-    of(15, 'npm run browser-tests', ['page/', 'test/browser/', 'sandbox/']),
+    of(15, 'npm run browser-tests', ofBrowserTests),
     unproven(10, 'npm run prove -- smoke'),
-    of(30, 'npm run prove -- versions', ['src/hub/', 'src/engine/', 'test/mixed/', '.ci/releases']),
+    of(30, 'npm run prove -- versions', ['src/', 'telemetry/', 'package-lock.json', 'test/mixed/', '.ci/releases']),
     of(5, 'npm run sandbox -- --exit', ['sandbox/', 'iot-hub-emulator/src/']),
     step(20, 'npm run mutants -- --sample 40 --nearest 12'),
     unproven(10, 'npm run bench', 'npm run bench -- --quick --rounds 1 http'),

@@ -2,6 +2,7 @@
  * Runs a small set of tests with the Node.js of the images, the newest line with long-term support, or with the lines that are named: the whole
  * suite runs with the oldest that the sources support. `npm run prove -- smoke 20 22 24`
  */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,8 +11,10 @@ import { projectDirectory } from '../sandbox/state/directories.ts';
 import { installNode } from './image/baseNode.ts';
 
 /** The official clients, HTTP and TLS, files, the programs: what another Node.js could change. */
-const tests = ['attempts', 'bytes', 'methods', 'restart', 'scaleOut'].map((name) => `test/e2e/${name}.test.ts`);
+const tests = ['isolation', 'bytes', 'methods', 'restart', 'scaleOut'].map((name) => `test/e2e/${name}.test.ts`);
 tests.push('test/backends/', 'test/stores/');
+const absent = tests.filter((path) => !existsSync(join(projectDirectory, path)));
+if (absent.length > 0) throw new Error(`there is no ${absent.join(', ')}`); // Vitest passes over what it does not find
 
 await import('./buildIfOlder.ts');
 const directory = await mkdtemp(join(tmpdir(), 'smoke-'));

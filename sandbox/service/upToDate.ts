@@ -16,7 +16,7 @@ const sources = [
     'tsconfig.json',
     'tsconfig.build.json',
   ],
-  ...['edge/src', 'edge/tsconfig.json', 'telemetry'],
+  ...['edge/src', 'edge/tsconfig.json', 'telemetry', 'package.json', 'edge/package.json', 'LICENSE'],
   ...['page/src', 'page/server', 'page/index.html', 'page/style.css', 'page/icon.svg'],
   // Of the packages, which are part of the build: npm writes it whenever it has changed them.
   'node_modules/.package-lock.json',

@@ -26,7 +26,7 @@ export function changedSince(commit: string): Change {
   const lines = (args: readonly string[]) =>
     execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
   return changeOf(commit, [
-    ...lines(['diff', '--name-only', commit]),
+    ...lines(['diff', '--name-only', '--no-renames', commit]),
     ...lines(['ls-files', '--others', '--exclude-standard']),
   ]);
 }

@@ -7,6 +7,7 @@ import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 const files = [
   ...['src/programs/main.ts', 'src/hub/reader.ts', 'edge/src/main.ts', 'telemetry/src/log.ts', 'tsconfig.json'],
   ...['scripts/build.js', 'scripts/build/notices.js', 'scripts/run/sourceMap.js', 'scripts/run/nodeVersion.js'],
+  ...['package.json', 'edge/package.json', 'LICENSE'], // which the bill of materials and the notices have
   ...['backend-kit/main.ts', 'node_modules/.package-lock.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
   ...['page/src/kit/route.ts', 'page/server/pageFiles.ts', 'page/index.html', 'page/style.css', 'page/icon.svg'],
 ];
