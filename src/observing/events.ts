@@ -41,6 +41,9 @@ export const events = {
   'partition.released': info('partition released'),
   'partition.not_released': warn('a partition was not released'),
   'partition.lost': warn('another instance reads this partition now'),
+  'partitions.cut_off': warn(
+    'neither the checkpoint store nor the hub answers: giving the partitions up, as others may have them',
+  ),
   'partitions.stood_still': warn('this process stood still: reading its partitions again from their checkpoints'),
   'partition.gap': warn('events of the partition are missing'),
   'partition.newest_unknown': error('newest event not known: every event counts as redelivered'),

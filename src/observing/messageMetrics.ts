@@ -167,8 +167,8 @@ export const partitionMetrics = {
     [
       closed(
         'device_messaging.reason',
-        'released; could not be released; another instance owns the partition; the process stood still; the hub refuses the position',
-        ['released', 'not_released', 'lost', 'stood_still', 'refused'],
+        'released; could not be released; another instance owns the partition; the process stood still; neither store nor hub answered; the hub refuses the position',
+        ['released', 'not_released', 'lost', 'stood_still', 'cut_off', 'refused'],
       ),
     ],
   ),

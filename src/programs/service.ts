@@ -37,7 +37,10 @@ export async function startService(
   const stores = createStoreRecords(meter);
   const troubles = createTroubles(log, amounts);
   const access = accessOf(settings, { log, troubles });
-  const beforeEffect = () => processPause.look();
+  const beforeEffect = () => {
+    processPause.look();
+    consumer.lookForContact();
+  };
   const handling = createHandling(settings, log, { amounts, meter, stores, traces, taps, beforeEffect, access });
   const { replies, backends } = handling;
   const limits = { ...delivery, sleepingBytes: settings.replies.fullQueueBytes };

@@ -47,7 +47,10 @@ export async function partitionsReadBy(instance: Instance, at: number): Promise<
  */
 export const revocationsIn = (lines: readonly Record<string, unknown>[]): Interruption[] =>
   lines.flatMap(({ msg, event, time, partition, partitions }) => {
-    const given = event === 'partitions.stood_still' && Array.isArray(partitions) ? partitions : [];
+    const given =
+      (event === 'partitions.stood_still' || event === 'partitions.cut_off') && Array.isArray(partitions)
+        ? partitions
+        : [];
     const lost = msg === 'another instance reads this partition now' ? [partition] : given;
     return lost.map((of) => ({ at: Date.parse(String(time)), of: String(of) }));
   });

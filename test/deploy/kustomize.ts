@@ -33,7 +33,10 @@ function apply(folder: string, given: readonly Resource[]): readonly Resource[] 
   const patches = ((kustomization['patches'] ?? []) as Patch[]).flatMap(({ path, target, ...more }) => {
     const unknown = Object.keys({ ...more, ...target }).filter((key) => !['kind', 'name'].includes(key));
     if (unknown.length > 0) throw new Error(`${folder} has a patch with ${unknown.join(', ')}`);
-    return (documents(join(folder, path)) as Resource[]).map((patch) => ({ patch, target }));
+    const [patch, ...others] = documents(join(folder, path)) as Resource[];
+    // kubectl 1.30, the oldest that is promised, takes no more
+    if (patch === undefined || others.length > 0) throw new Error(`${folder}/${path} must have one document`);
+    return [{ patch, target }];
   });
   const namespace = kustomization['namespace'] as string | undefined;
   const images = (kustomization['images'] ?? []) as Image[];

@@ -89,7 +89,7 @@ it('A partition that is no longer read is released with the last owner’s value
 
 it('Sessions that are revoked after a standstill end, and the same record opens new ones', async () => {
   const { sessions, record } = await setUp();
-  expect([sessions.revokeAll(), sessions.revokeAll()]).toEqual([['0'], []]);
+  expect([sessions.revokeAll('stood_still'), sessions.revokeAll('stood_still')]).toEqual([['0'], []]);
   expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
   await vi.advanceTimersByTimeAsync(2_000);
   await sessions.open(record, undefined);
@@ -111,7 +111,7 @@ it('What a session leaves undone is known until its partition is read again', as
   await vi.advanceTimersByTimeAsync(0);
   expect(sessions.leftSince(0)).toBe(0);
   end();
-  sessions.revokeAll();
+  sessions.revokeAll('stood_still');
 });
 
 it('Each session reports its start before it reads', async () => {

@@ -14,10 +14,17 @@ withFakeTimers();
 
 const roundMs = 1_000;
 
+const never = () => new Promise<never>(() => {});
+
 /** One instance that reads partition 0 and is in the middle of a message of many steps, each of which takes 100 ms. */
 async function setUp() {
   const hub = createFakeHub(['0']);
-  standIns.set('address', () => hub.client(neverCrashing()));
+  const network = { isHubOut: false };
+  standIns.set('address', () => {
+    const client = hub.client(neverCrashing());
+    const { getPartitionProperties: ask } = client;
+    return { ...client, getPartitionProperties: (id: string) => (network.isHubOut ? never() : ask(id)) };
+  });
   const store = createMemoryStore();
   const steps: number[] = [];
   const consumer = createConsumer({
@@ -39,7 +46,7 @@ async function setUp() {
   consumer.start();
   hub.append('0', hubEvent({ sequenceNumber: 0 }));
   await vi.advanceTimersByTimeAsync(3_000);
-  return { store, consumer, steps };
+  return { network, store, consumer, steps };
 }
 
 const change = async (store: ReturnType<typeof createMemoryStore>, what: object) => {
@@ -76,6 +83,36 @@ it('an instance that stood still misses nothing while its sessions end, and read
   expect([consumer.missing(), consumer.partitions().length]).toEqual([[], 1]);
   void consumer.stop();
 });
+
+it.each([
+  ['neither the store nor the hub answers', true, true, 25],
+  ['the hub does not answer', false, true, undefined],
+  ['the store does not answer', true, false, undefined],
+])(
+  'while %s, an instance that others would not tell of their taking over does not go on',
+  async (_, isStoreOut, isHubOut, seconds) => {
+    const { network, store, consumer, steps } = await setUp();
+    const { ownerships } = store;
+    const looking = setInterval(consumer.lookForContact, 100);
+    await vi.advanceTimersByTimeAsync(roundMs - 1);
+    if (isStoreOut) store.ownerships = never;
+    network.isHubOut = isHubOut;
+    const cutAt = Date.now();
+    await vi.advanceTimersByTimeAsync(60_000);
+    const went = (steps.at(-1) ?? 0) - cutAt;
+    if (seconds === undefined) expect(went).toBeGreaterThanOrEqual(59_800);
+    else {
+      expect(went).toBeLessThanOrEqual(seconds * 1_000);
+      expect(went).toBeGreaterThan((seconds - 3) * 1_000);
+      store.ownerships = ownerships;
+      network.isHubOut = false;
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect([consumer.missing(), consumer.partitions().length]).toEqual([[], 1]);
+    }
+    clearInterval(looking);
+    void consumer.stop();
+  },
+);
 
 it('a partition that could not be opened is told with its owner, until it is told as read', async () => {
   const { store, consumer } = await setUp();

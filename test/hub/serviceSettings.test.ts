@@ -20,6 +20,13 @@ import { standIns } from './support/standIns.ts';
 
 vi.mock('@azure/event-hubs', async (sdk) => (await import('./support/standIns.ts')).withStandIns(await sdk<object>()));
 
+const looked = vi.hoisted(() => vi.fn());
+vi.mock('../../src/hub/reading/consumer.ts', async (real) => {
+  const { createConsumer } = await real<typeof import('../../src/hub/reading/consumer.ts')>();
+  const observed = (options: never) => ({ ...createConsumer(options), lookForContact: looked });
+  return { createConsumer: observed };
+});
+
 const soon = { timeout: 120_000, interval: 5 };
 
 /** A backend that answers nothing. */
@@ -96,6 +103,7 @@ it('A stop ends a message in progress before it closes what the message needs, a
   backend.answer();
   await stopping;
   expect(lines.filter(({ msg }) => msg === 'handled')).toMatchObject([{ code: 'ok' }]);
+  expect(looked).toHaveBeenCalled(); // before each effect
   expect([checkpoint(), lines.at(-1)?.['msg'], currentTroubles(log)]).toEqual([0, 'stopped', []]);
   await expect.poll(backend.connections, { timeout: 2_000 }).toBe(0); // the backend keeps them for 5 s
   for (const port of ports) await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow('fetch failed');

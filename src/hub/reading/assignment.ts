@@ -13,7 +13,7 @@ import type { Lease } from '../../stores/checkpointStore.ts';
 /** A session that has ended has none. */
 export type SessionState = 'opening' | 'reading' | 'draining' | 'revoked';
 
-export type Revocation = 'lost' | 'stood_still' | 'refused';
+export type Revocation = 'lost' | 'stood_still' | 'cut_off' | 'refused';
 
 interface PartitionSessionOptions<A extends DeviceEvent>
   extends Omit<PartitionReaderOptions, 'partition'>,

@@ -184,9 +184,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
       }
     },
     /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
-    revokeAll(): readonly string[] {
+    revokeAll(why: Revocation): readonly string[] {
       const revoked = all();
-      for (const session of revoked) session.revoke('stood_still');
+      for (const session of revoked) session.revoke(why);
       return revoked.map(({ record }) => record.partition);
     },
     /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */

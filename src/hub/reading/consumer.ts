@@ -87,10 +87,23 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
         .flatMap(({ record: { partition }, devices }) => devices(device).map((work) => ({ partition, ...work }))),
     /** Others may own its partitions by now: nothing more is begun, called or sent; the next round reads those that it still owns again (D179). */
     stoodStill(ms: number) {
-      const revoked = sessions.revokeAll();
+      const revoked = sessions.revokeAll('stood_still');
       if (revoked.length === 0) return;
       const fields = { processPauseMs: Math.round(ms), partitions: revoked };
       log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
+    },
+    /** To be called before each step with an effect: with neither the store nor the hub, nobody would tell that others own its partitions (D179). */
+    lookForContact() {
+      const lookedAt = rounds.lookedAt();
+      const ms = performance.now() - lookedAt;
+      if (ms < balance.expiryMs / 2 || !watch.isSilentSince(lookedAt) || ms < (balance.expiryMs * 5) / 6) return;
+      const revoked = sessions.revokeAll('cut_off');
+      if (revoked.length === 0) return;
+      const fields = { silentMs: Math.round(ms), partitions: revoked };
+      log.warn(
+        fields,
+        'neither the checkpoint store nor the hub answers: giving the partitions up, as others may have them',
+      );
     },
     leftSince: sessions.leftSince,
     /** Drains all partitions, writes their checkpoints and releases them (G3). */

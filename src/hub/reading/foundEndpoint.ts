@@ -228,6 +228,7 @@ export function readFoundEndpoint(options: FoundOptions): Consumer {
     elsewhere: () => of()?.elsewhere() ?? [],
     devices: (device) => of()?.devices(device) ?? [],
     stoodStill: (ms) => of()?.stoodStill(ms),
+    lookForContact: () => of()?.lookForContact(),
     leftSince: (moment) => of()?.leftSince(moment) ?? 0,
     async stop() {
       isStopping = true;

@@ -17,6 +17,8 @@ interface HubWatchOptions extends Pick<EventHubConnectionOptions, 'silentMs' | '
 const roundsBetweenQuestions = 2;
 /** Time without events of a partition of which the hub has more. */
 const withheldMs = 60_000;
+/** The hub answers a question much sooner. */
+const patienceMs = 5_000;
 /** Time without events of any partition: devices may send nothing, or the address of the hub may have changed. */
 const idleMs = 5 * 60_000;
 
@@ -27,6 +29,8 @@ interface Query {
   /** The sequence number of its newest event, -1 when it has none, and when the hub said so. */
   answer: { readonly newest: number; readonly at: number } | undefined;
   hasFailed: boolean;
+  /** When the first question after its last answer was asked. */
+  unansweredSince: number | undefined;
   /** When the first of the questions was asked that the hub has left without any answer; undefined when it answers. */
   silentSince: number | undefined;
 }
@@ -44,6 +48,7 @@ export function createHubWatch(
   async function ask(partition: string, query: Query): Promise<void> {
     query.at = performance.now();
     query.isOpen = true;
+    query.unansweredSince ??= query.at;
     try {
       const answer = connection.client().getPartitionProperties(partition);
       const { lastEnqueuedSequenceNumber, isEmpty } = await within(answer, answerMs);
@@ -51,6 +56,7 @@ export function createHubWatch(
       query.answer = { newest: isEmpty ? -1 : lastEnqueuedSequenceNumber, at: performance.now() };
       query.hasFailed = false;
       query.silentSince = undefined;
+      query.unansweredSince = undefined;
     } catch (error) {
       query.hasFailed = true;
       query.silentSince = error instanceof TooLate ? (query.silentSince ?? query.at) : undefined;
@@ -60,6 +66,8 @@ export function createHubWatch(
     }
   }
 
+  const never = { silentSince: undefined, unansweredSince: undefined };
+
   /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
   const isDue = ({ isOpen, hasFailed, at }: Query) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
 
@@ -68,7 +76,7 @@ export function createHubWatch(
     for (const partition of queries.keys()) if (!partitions.includes(partition)) queries.delete(partition);
     for (const partition of partitions) {
       const unasked = { at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false };
-      const query = queries.get(partition) ?? { ...unasked, answer: undefined, silentSince: undefined };
+      const query = queries.get(partition) ?? { ...unasked, answer: undefined, ...never };
       queries.set(partition, query);
       if (isDue(query)) void ask(partition, query);
     }
@@ -105,6 +113,15 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
+    /** Whether the hub has neither sent nor answered anything since then; asks it what it was not asked since. */
+    isSilentSince(time: number): boolean {
+      for (const [partition, query] of queries) if (query.at <= time && !query.isOpen) void ask(partition, query);
+      // What has just been asked may be answered.
+      const isAnswered = ({ unansweredSince }: Query) =>
+        !(performance.now() - (unansweredSince ?? Infinity) > patienceMs);
+      const hasCome = (session: PartitionSession) => eventlessMs(session) < performance.now() - time;
+      return ![...queries.values()].some(isAnswered) && !sessions.all().some(hasCome);
+    },
     /** What the hub has said of a partition that is read, and whether it delivers, and has answered the last question about it. */
     saidOf(partition: string) {
       const { answer, hasFailed = false } = queries.get(partition) ?? {};

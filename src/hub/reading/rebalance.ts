@@ -45,12 +45,15 @@ export function createRounds(options: RoundsOptions) {
     ...{ unreadSince: undefined, answeredAt: performance.now(), storeTrouble: undefined },
   };
 
+  /** Since then nobody else can have claimed what this instance owned; as `performance.now()`. */
+  let lookedAt = performance.now();
+
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
 
   async function round(): Promise<void> {
     options.watch();
     await partitionIds.look();
-    const records = await ownerships.look();
+    const records = await look();
     const decision = decide(me, partitionIds.all(), records, balance);
     sessions.revokeLost(records);
     // Before the next await: a partition that is released during it must not be opened again.
@@ -88,6 +91,13 @@ export function createRounds(options: RoundsOptions) {
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
   }
 
+  async function look() {
+    const began = performance.now();
+    const records = await ownerships.look();
+    lookedAt = began;
+    return records;
+  }
+
   async function claim(partition: string, seen: Lease | undefined): Promise<void> {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
@@ -112,7 +122,7 @@ export function createRounds(options: RoundsOptions) {
     /** Renews what is owned, and takes nothing: a drain may take longer than the expiry. Never rejects. */
     async renew() {
       try {
-        const records = await ownerships.look();
+        const records = await look();
         sessions.revokeLost(records);
         await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
       } catch (error) {
@@ -120,6 +130,7 @@ export function createRounds(options: RoundsOptions) {
       }
     },
     last: () => last,
+    lookedAt: () => lookedAt,
   };
 }
 

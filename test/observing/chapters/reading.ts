@@ -21,7 +21,10 @@ async function endSessions(meter: MeterWithReadings) {
   await untilCheckpoint();
 
   const stalled = await openSessions({ meter, partitions: 6, messages: 0 });
-  stalled.sessions.revokeAll();
+  stalled.sessions.revokeAll('stood_still');
+
+  const cutOff = await openSessions({ meter, partitions: 41, messages: 0 });
+  cutOff.sessions.revokeAll('cut_off');
 
   const refused = await openSessions({ meter, partitions: 7, messages: 0 });
   await Promise.all(refused.ids.map(refused.refuse));
@@ -79,10 +82,11 @@ export const reading: Chapter = {
     await missEvents(meter);
   },
   points: {
-    'device_messaging.sessions.begun': { '': 45 },
+    'device_messaging.sessions.begun': { '': 86 },
     'device_messaging.sessions.ended': by('reason', {
       not_released: 3,
       stood_still: 6,
+      cut_off: 41,
       refused: 7,
       lost: 9,
       released: 10,
