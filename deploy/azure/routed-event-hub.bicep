@@ -173,7 +173,8 @@ resource messagesAndMethods 'Microsoft.Authorization/roleDefinitions@2022-04-01'
   }
 }
 
-var callers = filter([servicePrincipalId, frontDoorPrincipalId], id => !empty(id))
+// Both programs may have one identity.
+var callers = union([servicePrincipalId], filter([frontDoorPrincipalId], id => !empty(id)))
 
 resource mayCallDevices 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
   for id in callers: {

@@ -145,9 +145,9 @@ export const serviceAlerts: readonly ServerAlert[] = [
   },
   {
     ...{ id: 'Overloaded', severity: 'ticket', for: '10m', events: [], runbook: 'the-process-ends-again-and-again' },
-    metric: `max ${instance} ((process_memory_usage > 900000000 or nodejs_eventloop_delay_p99 > 1) ${ofOurs})`,
+    metric: `max ${instance} ((process_memory_usage > 900000000 or (process_memory_usage > 600000000 and on (namespace, job, instance) http_server_active_requests{http_route="${invocations}"}) or nodejs_eventloop_delay_p99 > 1) ${ofOurs})`,
     means:
-      'An instance comes near its limit of memory (900 MB suit a limit of 1 GB: set nine tenths of yours), or has too little CPU.',
+      'An instance comes near its limit of memory (900 MB suit the service’s limit of 1 GB, 600 MB the front door’s of 640 MiB: set nine tenths of yours), or has too little CPU.',
     todo: 'Raise the limit, lower `DELIVERY_MAX_BYTES`, or add instances.',
   },
   {
