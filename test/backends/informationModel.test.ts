@@ -341,6 +341,12 @@ describe('a stored object model', () => {
     expect(isCreatedBy(parseJson(sent), 'p1', parseJson(stored))).toBe(proves),
   );
 
+  it('proves a creation also with its owner in capitals', () => {
+    const owner = '6f9619ff-8b86-d011-b42d-00cf4fc964ff';
+    const stored = `{"ownerId":"${owner.toUpperCase()}","type":"pump@1.0.0"}`;
+    expect(isCreatedBy(parseJson('{"type":"pump"}'), owner, parseJson(stored))).toBe(true);
+  });
+
   it.each([
     ['of one name', '{"version":1,"type":"pump","name":"a"}', '{"version":2,"type":"pump@1.0.0","name":"a"}', true],
     ['when the request has no version', '{"type":"pump"}', '{"version":2,"type":"pump@1.0.0"}', false],

@@ -6,6 +6,7 @@ import {
   guid,
   integerIn,
   isGuid,
+  isSameId,
   jsonObject,
   modelId,
   parseTypeRef,
@@ -147,3 +148,13 @@ describe('faults', () => {
 
   it('of the whole body name the body', () => expect(faults(5, 'body')).toEqual([expect.stringMatching(/^body [^.]/)]));
 });
+
+it.each([
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff', '6F9619FF-8B86-D011-B42D-00CF4FC964FF', true],
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff', '6f9619ff-8b86-d011-b42d-00cf4fc964fe', false],
+  ['p1', 'P1', false],
+  ['p1', 'p1', true],
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff', undefined, false],
+])('%s and %s are the same id, if both are GUIDs in any case: %s', (one, other, isSame) =>
+  expect(isSameId(one, other)).toBe(isSame),
+);
