@@ -32,6 +32,7 @@ export type Directory = (path: string, direction: 'serve' | 'accept') => Node | 
 const idleTimeoutMs = 240_000;
 const channelMax = 4_999;
 const maxFrameSize = 65_536;
+const leastFrameSize = 512; // by the AMQP specification
 const partitionOf = (path: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(path)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
@@ -140,6 +141,10 @@ export function createAmqpServer(
       const peer: Peer = { socket, connection: hubConnection, claims, idle: unused, replies: new Map(), unwritten: 0 };
       open.add(hubConnection);
       connection.on('connection_open', () => {
+        if (!(Number(connection.max_frame_size ?? leastFrameSize) >= leastFrameSize)) {
+          socket.destroy();
+          throw new RangeError('No message fits into the frames of this client.'); // nothing that it has sent is read
+        }
         hubConnection.client = clientOf(connection);
       });
       connection.on('sender_open', ({ sender }: EventContext) => {

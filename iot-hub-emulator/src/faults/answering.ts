@@ -10,6 +10,8 @@ export interface Dispositions {
   reject(condition: string, description: string): void;
   release?(): void;
   modify?(): void;
+  /** Never answer: what the protocol keeps for the answer goes. */
+  forget?(): void;
 }
 
 /** A message that a client sent, and its connection. */
@@ -71,7 +73,7 @@ function answerAsFaulted(
   const end: Record<typeof fault.answer, () => void> = {
     hold: () => whenCleared(regularAnswer),
     delay: () => void setTimeout(regularAnswer, fault.ms ?? 1000).unref(),
-    never: () => undefined,
+    never: () => answers.forget?.(),
     release: () => answers.release?.(),
     modify: () => answers.modify?.(),
     reject: () => answers.reject(condition ?? 'amqp:internal-error', 'A fault rejects this message.'),

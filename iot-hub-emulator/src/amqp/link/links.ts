@@ -93,7 +93,7 @@ export function grantCredit(receiver: Receiver, { path, onEnd: whenOver }: Link,
 /** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */
 function inboundLink(path: string): InboundLink | undefined {
   if (/^messages\/devicebound$/i.test(path)) return 'c2d';
-  if (/(^|\/)devices\/.*\/messages\/events/i.test(path)) return 'd2c';
+  if (/^devices\/[^/]+(\/modules\/[^/]+)?\/messages\/events/i.test(path)) return 'd2c';
   return /[$]|twin|methods|messages\//i.test(path) ? undefined : 'events';
 }
 

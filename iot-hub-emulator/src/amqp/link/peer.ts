@@ -58,6 +58,8 @@ export function dispositions(delivery: Delivery | undefined): Dispositions {
     reject: (condition, description) => alone((it) => it.reject({ condition, description })),
     release: () => alone((it) => it.release()),
     modify: () => alone((it) => it.modified({ delivery_failed: true })),
+    // rhea counts what is not settled against the window of the session
+    forget: () => delivery && void Object.assign(delivery, { settled: true }),
   };
 }
 

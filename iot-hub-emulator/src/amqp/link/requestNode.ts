@@ -20,9 +20,10 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
     serve(sender, peer, link) {
       const target = (sender.target as { address?: string } | undefined)?.address;
       const outlet = createOutlet(sender, link);
-      for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, outlet);
+      const keys = [name, `${name} ${sender.name}`, `${name} ${target}`];
+      for (const key of keys) peer.replies.set(key, outlet);
       link.onEnd(() => {
-        for (const [key, reply] of peer.replies) if (reply === outlet) peer.replies.delete(key);
+        for (const key of keys) if (peer.replies.get(key) === outlet) peer.replies.delete(key);
       });
     },
 

@@ -56,7 +56,7 @@ const tooMany = (what: string, most: number): Reason => ({
 });
 
 function serveSession(session: Session, rules: Rules): void {
-  const { links, local, remote, outgoing, _process: process } = session;
+  const { links, local, remote, outgoing, incoming, _process: process, on_disposition: dispose } = session;
   const attached: Link[] = [];
   let lowestFree = 0;
   local.begin.handle_max = handleMax;
@@ -65,6 +65,7 @@ function serveSession(session: Session, rules: Rules): void {
   session.create_link = (name, kind, options) => {
     while (links[lowestFree]) lowestFree += 1;
     const link = new kind(session, name, lowestFree, options);
+    if (link.is_sender()) link._get_drain = () => drain(link);
     links[lowestFree] = link;
     local.handles[lowestFree] = link;
     rules.opened();
@@ -79,6 +80,8 @@ function serveSession(session: Session, rules: Rules): void {
     lowestFree = Math.min(lowestFree, handle);
     if (remote.handles[link.remote.handle] === link) delete remote.handles[link.remote.handle];
     settleAll(outgoing, link);
+    settleAll(incoming, link);
+    session.connection._register(); // what came after the hub's detach, and nobody settled, filled the window
     rules.closed();
   };
 
@@ -95,6 +98,18 @@ function serveSession(session: Session, rules: Rules): void {
     link.remote.attach = frame.performative;
   };
 
+  // rhea looks for each delivery from the first to the last, and a client may name any numbers
+  session.on_disposition = (frame) => {
+    const { performative } = frame;
+    const { deliveries } = performative.role ? outgoing : incoming;
+    const lowest = deliveries.entries[deliveries.head]?.id ?? 0;
+    const first = Math.max(Number(performative.first), lowest);
+    const last = Math.min(Number(performative.last ?? performative.first), lowest + deliveries.size - 1);
+    if (!(first <= last)) return;
+    Object.assign(performative, { first, last });
+    dispose.call(session, frame);
+  };
+
   // an attach leaves before the transfers of its link
   session._process = () => {
     if (session.state.need_open()) session.output(local.begin);
@@ -107,8 +122,8 @@ function serveSession(session: Session, rules: Rules): void {
   };
 }
 
-/** Count what was sent on a link that is gone as settled: its client cannot say any more what became of it. */
-function settleAll({ deliveries }: Outgoing, link: Link): void {
+/** Count what was sent on a link that is gone as settled: neither end can say any more what became of it. */
+function settleAll({ deliveries }: Pick<Outgoing, 'deliveries'>, link: Link): void {
   for (let i = 0; i < deliveries.size; i += 1) {
     const delivery = deliveries.entries[(deliveries.head + i) % deliveries.capacity];
     if (delivery?.link === link) settle(delivery);
@@ -116,6 +131,14 @@ function settleAll({ deliveries }: Outgoing, link: Link): void {
 }
 
 const settle = (delivery: Delivery): void => void Object.assign(delivery, { settled: true, remote_settled: true });
+
+/** Give back the credit that a client drains. Whether there was any; rhea would take one at a time, however much it is. */
+function drain(link: Link): boolean {
+  if (!(link._draining && link._drained && link.credit)) return false;
+  link.delivery_count = (link.delivery_count + Math.max(0, link.credit)) >>> 0;
+  link.credit = 0;
+  return true;
+}
 
 /** Drop what waits for a link that the hub has closed: its handle is another link's next. Whether there was any. */
 function dropUnsendable(outgoing: Outgoing): boolean {
@@ -172,15 +195,18 @@ interface ConnectionState {
 /** The same of its sessions. `links` are by name in rhea, and by the hub's handle here. */
 interface Session {
   readonly state: { need_open(): boolean };
+  readonly connection: { _register(): void };
   readonly links: Record<number, Link>;
   readonly local: { readonly begin: { handle_max: number }; readonly handles: Record<number, Link> };
   readonly remote: { readonly handles: Record<number, Link> };
   readonly outgoing: Outgoing;
+  readonly incoming: Pick<Outgoing, 'deliveries'>;
   create_link(name: string, kind: LinkConstructor, options: unknown): Link;
   create_sender(name: string): Link;
   create_receiver(name: string): Link;
   remove_link(link: Link): void;
   on_attach(frame: AttachFrame): void;
+  on_disposition(frame: DispositionFrame): void;
   output(performative: unknown): void;
   _process(): void;
 }
@@ -191,6 +217,11 @@ interface Link {
   readonly state: { readonly local_open: boolean; need_open(): boolean };
   readonly local: { readonly handle: number; readonly attach: unknown };
   readonly remote: { handle: number; attach: unknown };
+  readonly _draining: boolean;
+  readonly _drained: boolean;
+  credit: number;
+  delivery_count: number;
+  _get_drain(): boolean;
   is_remote_open(): boolean;
   is_open(): boolean;
   is_sender(): boolean;
@@ -202,6 +233,11 @@ interface Link {
 
 interface AttachFrame {
   readonly performative: { readonly name: string; readonly handle: number; readonly role: boolean };
+}
+
+/** Of what the other end sends with `role`, of what it got without. */
+interface DispositionFrame {
+  readonly performative: { readonly role: boolean; readonly first: unknown; readonly last: unknown };
 }
 
 /** Deliveries that leave, by their number: those before `next_pending_delivery` have left, and some are not settled. */
