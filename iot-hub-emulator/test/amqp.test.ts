@@ -13,6 +13,8 @@ import {
   outcomeOf,
   putDeviceToken,
   putToken,
+  serviceLink,
+  toDevice,
 } from './support/bare.ts';
 import { listenInTest } from './support/eventClients.ts';
 import { beginning, compound, emptyElements, nestedLists, plainMessages, section } from './support/rawAmqp.ts';
@@ -292,6 +294,18 @@ describe('a device over AMQP', () => {
     receiver.add_credit(1);
     await expect.poll(() => got).toEqual(['1', '2', '3']);
   });
+  test.each(['é'.repeat(200), 'sixteen letters!'])(
+    'a device gets the user id %s that a service gave',
+    async (userId) => {
+      const sender = await serviceLink(hub);
+      const system = { user_id: Buffer.from(userId) as never, absolute_expiry_time: rhea.types.wrap_timestamp(9e15) };
+      expect(await outcomeOf(sender, { ...toDevice('pump-1'), ...system } as never)).toBe('accepted');
+      expect(hub.devicebound.pending('pump-1')).toMatchObject([{ system: { userId } }]);
+      const receiver = (await loggedIn()).open_receiver('/devices/pump-1/messages/devicebound');
+      const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+      expect(String(message?.user_id)).toBe(userId);
+    },
+  );
   test('a device that gives no credit for twin changes loses the link on which it subscribed', async () => {
     const connection = await loggedIn();
     const receiver = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });

@@ -5,9 +5,14 @@ import type iothub from 'azure-iothub';
 import rhea, { type EventContext, type Sender } from 'rhea';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { HubRules } from '../src/core/core.ts';
+import { answer } from '../src/faults/answering.ts';
+import { createStandingFaults } from '../src/faults/standing.ts';
 import { startHub } from '../src/hub.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
+import type { Connection } from '../src/network/connections.ts';
+import { deviceRoutes } from '../src/rest/deviceMessages.ts';
+import { Refusal } from '../src/values/refusal.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { deviceMessage, nameOfError, registryClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
@@ -212,6 +217,42 @@ describe('a hub that throttles', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(490);
     const arrived = hub.journal.list({ kind: 'd2c' }).map((entry) => 'body' in entry && String(entry.body));
     expect(arrived).toEqual(bodies);
+  });
+  test('takes late what an AMQP device sends, also what it cannot read of it', async () => {
+    const hub = await start({ rates: { d2c: 4 }, shapingMs: 1000 });
+    const connection = await bareConnection(hub);
+    await putDeviceToken(hub, connection, 'pump');
+    const sender = connection.open_sender('/devices/pump/messages/events');
+    const beyondAllDates = { absolute_expiry_time: rhea.types.wrap_timestamp(9e15) as never, body: 'x' };
+    const withoutText = { application_properties: { map: { toString: 'x' } }, body: 'x' };
+    const message = { body: 'x' };
+    for (const each of [message, message, message, message, beyondAllDates, withoutText])
+      expect(await outcomeOf(sender, each)).toBe('accepted');
+    expect(hub.counters().appended).toBe(6);
+  });
+  test('rejects late what it fails to take in', () => {
+    const answers = { accept: vi.fn(), reject: vi.fn() };
+    const fail = () => {
+      throw new TypeError('a defect');
+    };
+    const arrival = { kind: 'd2c', deviceId: 'pump', connection: {} as Connection } as const;
+    answer(createStandingFaults(), arrival, fail, answers);
+    expect(answers.accept).not.toHaveBeenCalled();
+    expect(answers.reject).toHaveBeenCalledWith('amqp:internal-error', expect.any(String));
+  });
+  test('refuses late what a device sent over HTTPS that is gone by then', async () => {
+    const gone = new Refusal('amqp:not-found', 'There is no device of this id.');
+    const hub = {
+      throttle: { shape: (_: string, proceed: () => void) => setTimeout(proceed) },
+      events: {
+        accept() {
+          throw gone;
+        },
+      },
+    };
+    const asked = { hub, login: {}, request: { headers: {}, rawHeaders: [] }, body: Buffer.alloc(1) } as never;
+    const send = deviceRoutes.find(({ method }) => method === 'POST');
+    await expect(send?.handle(asked)).rejects.toBe(gone);
   });
   test('disconnects MQTT devices that send too much', async () => {
     const hub = await start({ rates: { d2c: 1 } });

@@ -10,6 +10,10 @@ describe('property bags', () => {
   ])('have ordinary properties, a plus sign included, and no slash at the end: %s', (bag, properties) =>
     expect({ ...parseBag(bag).properties }).toEqual(properties),
   );
+  test('have U+FFFD where a text has half a character', () =>
+    expect(formatBag({ system: { to: '\udc00' }, properties: { 'a\ud800': 'b\ud800' } })).toBe(
+      '%24.to=%EF%BF%BD&a%EF%BF%BD=b%EF%BF%BD',
+    ));
   test('have no prototype that a name could reach', () => {
     const { properties } = parseBag('__proto__=x&toString=y');
     expect(Object.getPrototypeOf(properties)).toBe(null);

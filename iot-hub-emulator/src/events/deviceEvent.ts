@@ -1,7 +1,7 @@
 import rhea from 'rhea';
 import type { DeviceLogin } from '../identity/access.ts';
 import type { EventPosition } from '../values/loggedEvent.ts';
-import type { DeviceMessage, SystemProperties } from '../values/message.ts';
+import { asText, type DeviceMessage, type SystemProperties } from '../values/message.ts';
 import { codes } from './amqpSections.ts';
 import { type AmqpWriter, createAmqpWriter } from './amqpWriter.ts';
 
@@ -45,7 +45,7 @@ export function encodeDeviceEvent(
     writer.compound('map', 2 * pairs.length, () => {
       for (const [name, value] of pairs) {
         writer.string(name);
-        writer.string(String(value));
+        writer.string(asText(value));
       }
     });
   }

@@ -50,12 +50,15 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
   answerAsFaulted(fault, arrival, answers, regularAnswer, standing.onEnd);
 }
 
+const failed = new Refusal('amqp:internal-error', 'The hub failed to take this message in.');
+
 function settle(take: () => void, { accept, reject }: Dispositions): void {
   try {
     take();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    reject(error.condition, error.message);
+    // one that was held back is taken in from a timer, where nobody would catch what else is thrown
+    const { condition, message } = error instanceof Refusal ? error : failed;
+    reject(condition, message);
     return;
   }
   accept();

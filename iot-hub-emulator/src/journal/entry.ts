@@ -1,4 +1,4 @@
-import type { DeviceMessage, Message } from '../values/message.ts';
+import { asText, type DeviceMessage, type Message } from '../values/message.ts';
 
 /** The device and the message that an event is about, if any. */
 interface About {
@@ -120,5 +120,5 @@ export function correlationOf({
   properties,
 }: Pick<DeviceMessage, 'system' | 'properties'>): string | undefined {
   const given = properties['correlationId'] ?? properties['id'];
-  return given === undefined || given === null ? system.correlationId : String(given);
+  return given === undefined || given === null ? system.correlationId : asText(given);
 }

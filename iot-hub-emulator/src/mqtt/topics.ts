@@ -64,7 +64,7 @@ export function formatBag({ system, properties }: Pick<Message, 'system' | 'prop
 }
 
 function pair(name: string, value: string): string {
-  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  return `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}`;
 }
 
 function decode(text: string): string {

@@ -78,8 +78,12 @@ const send = (asked: DeviceRequest): Promise<RestAnswer> =>
       throw new Refusal('amqp:link:message-size-exceeded', 'Messages and batches may have 256 KB.');
     hub.throttle.shape('d2c', (refusal) => {
       if (refusal) return reject(refusal);
-      for (const message of messages) hub.events.accept(login, message);
-      resolve({ status: 204 });
+      try {
+        for (const message of messages) hub.events.accept(login, message);
+        resolve({ status: 204 });
+      } catch (error) {
+        reject(error);
+      }
     });
   });
 

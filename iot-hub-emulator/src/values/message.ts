@@ -31,10 +31,19 @@ export interface DeviceMessage {
   isEncoded?: boolean;
 }
 
+/** Any value as text: none for an object that has no text. */
+export function asText(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return '';
+  }
+}
+
 /** Size of a message as the hub counts it, in bytes: body, system property values, application property names and values. */
 export function messageSize({ system, properties, body }: DeviceMessage): number {
   let size = body.length;
   for (const value of Object.values(system)) size += Buffer.byteLength(value);
-  for (const name in properties) size += Buffer.byteLength(name) + Buffer.byteLength(String(properties[name] ?? ''));
+  for (const name in properties) size += Buffer.byteLength(name) + Buffer.byteLength(asText(properties[name] ?? ''));
   return size;
 }

@@ -2,7 +2,7 @@ import rhea from 'rhea';
 import { codes, entriesOf, headOf } from '../../events/amqpSections.ts';
 import { writeSection } from '../../events/amqpWriter.ts';
 import { sectionsOf } from '../../events/decodable.ts';
-import type { DeviceMessage, Message, SystemProperties } from '../../values/message.ts';
+import { asText, type DeviceMessage, type Message, type SystemProperties } from '../../values/message.ts';
 import { Refusal } from '../../values/refusal.ts';
 import type { Incoming } from './peer.ts';
 
@@ -69,9 +69,9 @@ const without = (name: string, section: Buffer): Buffer =>
 /** A property as text. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
   if (Buffer.isBuffer(value)) return value.length === 16 ? rhea.uuid_to_string(value) : value.toString('utf8');
-  return String(value);
+  return asText(value);
 }
 
 /** The bytes of a body, always a copy, since what rhea gives is a slice of a receive buffer. */
@@ -101,7 +101,7 @@ function systemOf(incoming: Incoming): SystemProperties {
   const fields = {
     messageId: incoming.message_id,
     correlationId: incoming.correlation_id,
-    userId: incoming.user_id,
+    userId: Buffer.isBuffer(incoming.user_id) ? incoming.user_id.toString('utf8') : incoming.user_id,
     to: incoming.to,
     contentType: incoming.content_type,
     contentEncoding: incoming.content_encoding,

@@ -18,7 +18,9 @@ export function toAmqp({ message, enqueuedTime, deliveryCount }: Delivery): Amqp
   if (system.to !== undefined) encoded.to = system.to;
   if (system.contentType !== undefined) encoded.content_type = system.contentType;
   if (system.contentEncoding !== undefined) encoded.content_encoding = system.contentEncoding;
-  if (system.userId !== undefined) encoded.user_id = system.userId;
-  if (system.expiryTime !== undefined) encoded.absolute_expiry_time = new Date(system.expiryTime) as never;
+  // rhea counts the letters of a text, not its bytes
+  if (system.userId !== undefined) encoded.user_id = Buffer.from(system.userId) as never;
+  const expiry = Date.parse(system.expiryTime ?? '');
+  if (!Number.isNaN(expiry)) encoded.absolute_expiry_time = new Date(expiry) as never;
   return encoded;
 }
