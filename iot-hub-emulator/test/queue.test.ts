@@ -58,6 +58,19 @@ describe('a lock', () => {
     second.got[0]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
+  test.each(['cleared', 'bounded'])('of a message that has gone since from a %s queue has no effect', (way) => {
+    const changed: string[] = [];
+    const bound = { bytes: 1, of: () => 1 };
+    const onChange = (item: string) => changed.push(item);
+    queue = createLockedQueue({ rules, now: Date.now, onChange, onOutcome: () => undefined, bound });
+    const receiver = open();
+    queue.add('a');
+    if (way === 'cleared') queue.clear();
+    else queue.add('b');
+    const before = [...changed];
+    receiver.got[0]?.settle('abandon');
+    expect([changed, receiver.items().slice(0, 1)]).toEqual([before, ['a1']]);
+  });
   test('hides a message from other receivers', () => {
     open();
     queue.add('a');

@@ -103,6 +103,12 @@ test('a service may replace the whole sections that it names', () => {
   expect(desired).toMatchObject({ c: 3, $version: 3 });
   expect(desired['b']).toBeUndefined();
 });
+test('a change by a service that is refused changes neither section', () => {
+  const before = twins.get('d1');
+  expect(() => twins.change('d1', { tags: { a: 1 }, properties: { desired: { 'bad name': 1 } } })).toThrow();
+  expect(() => twins.change('d1', { tags: { 'bad name': 1 }, properties: { desired: { a: 1 } } })).toThrow();
+  expect(twins.get('d1')).toEqual(before);
+});
 test('changes by a service change the etag and the version, reports of the device the version only', () => {
   const before = twins.get('d1');
   twins.report('d1', { a: 1 });
@@ -121,7 +127,7 @@ test('changes by a service change the etag and the version, reports of the devic
 test('a watcher gets desired properties only', () => {
   const told: unknown[] = [];
   const stop = twins.watch('d1', (patch) => told.push(patch));
-  twins.change('d1', { properties: { desired: { a: null } } });
+  twins.change('d1', { properties: { desired: { a: null, $version: 9, $metadata: {} } } });
   twins.change('d1', { tags: { a: 1 } });
   twins.report('d1', { a: 1 });
   stop();

@@ -104,6 +104,7 @@ export function createLockedQueue<T>(options: {
     const at = entries.indexOf(entry);
     if (at < 0) return;
     entries.splice(at, 1);
+    entry.lock = undefined; // who had it cannot settle it any more
     onOutcome(entry.item, outcome);
   };
 
@@ -217,6 +218,7 @@ export function createLockedQueue<T>(options: {
     },
     clear() {
       clearTimeout(timer);
+      for (const entry of entries) entry.lock = undefined;
       return entries.splice(0).map(({ item }) => item);
     },
     close: () => clearTimeout(timer),

@@ -90,7 +90,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     const seconds = Math.min(1.5 * (packet.keepalive || longestSilenceSeconds), longestSilenceSeconds);
     silence = setTimeout(() => end('nothing came within one and a half times the keep-alive'), seconds * 1000);
     endWhenExpired(expiresAt);
-    session.start();
+    if (!ended) session.start();
   };
 
   const connect = (packet: IConnectPacket): void => {

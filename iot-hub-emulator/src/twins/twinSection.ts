@@ -31,6 +31,10 @@ const maxTextBytes = 4096;
 const integers = { least: -(2 ** 52), most: 2 ** 52 - 1 };
 const counted = { number: 8, boolean: 4 };
 
+/** A patch without what is passed over: on its top level, names that begin with a dollar sign. */
+export const valuesOf = (patch: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(patch).filter(([name]) => !name.startsWith('$')));
+
 /** A section without values; `createdAt` is when its twin was created. */
 export function freshSection(createdAt: string): StoredSection {
   return { values: {}, metadata: { $lastUpdated: createdAt }, version: 1 };
@@ -71,7 +75,7 @@ export function createSection(path: string, bytes: number, from: StoredSection, 
   return {
     apply(patch, replace = false) {
       if (!isObject(patch)) throw refused(`${path} is an object.`);
-      const named = Object.fromEntries(Object.entries(patch).filter(([name]) => !name.startsWith('$')));
+      const named = valuesOf(patch);
       check(named, path, 0);
       const [nextValues, nextMetadata] = replace ? [emptyObject(), emptyObject()] : [copy(values), copy(metadata)];
       merge(nextValues, nextMetadata, named);

@@ -3,7 +3,14 @@ import type { Identity, Registry } from '../identity/registry.ts';
 import type { Table } from '../persistence/table.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { createSection, freshSection, type Section, type SectionView, type StoredSection } from './twinSection.ts';
+import {
+  createSection,
+  freshSection,
+  type Section,
+  type SectionView,
+  type StoredSection,
+  valuesOf,
+} from './twinSection.ts';
 
 /** A twin as it is now; sections have `$version` and, seen by services, `$metadata`. */
 export interface Twin {
@@ -143,8 +150,10 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
       if (properties !== undefined && !isObject(properties))
         throw new Refusal('com.microsoft:argument-error', 'The properties of a twin are an object.');
       const desired = properties?.['desired'];
-      if (tags !== undefined) change(stored.tags, tags, replace);
+      const nextTags = createSection('tags', bytes.tags, stored.tags.toStored(), now);
+      if (tags !== undefined) change(nextTags, tags, replace);
       const desiredPatch = desired === undefined ? undefined : change(stored.desired, desired, replace);
+      stored.tags = nextTags; // only now: what is refused changes nothing
       stored.version += 1;
       stored.etag = newTag();
       store(clientId, stored);
@@ -175,7 +184,7 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
 function change(section: Section, patch: Json, replace: boolean): JsonObject {
   if (patch === null) return Object.fromEntries(section.clear().map((name) => [name, null]));
   section.apply(patch, replace);
-  return isObject(patch) ? patch : {};
+  return isObject(patch) ? valuesOf(patch) : {};
 }
 
 function freshTwin({ generationId, createdAt }: Identity): StoredTwin {
