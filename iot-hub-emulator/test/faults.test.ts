@@ -16,7 +16,7 @@ import {
   serviceLink,
   toDevice,
 } from './support/bare.ts';
-import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
+import { connectedDevice, connectPacket, publishPacket, rawDevice, subscribe } from './support/device.ts';
 import { deviceForEach, hubForEach, hubForFaults, hubToRestart } from './support/sharedHub.ts';
 
 const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }], partitions: 2 });
@@ -234,6 +234,22 @@ describe('while a fault stands', () => {
       await expect(rawDevice(hub)).rejects.toMatchObject({ code: 'ECONNRESET' });
       await connectedDevice(hub, 'pump-1');
     });
+    test.each([{ times: 1 }, { skip: 1 }])('a port that is closed for some only resets those: %j', async (often) => {
+      hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'mqtts', ...often });
+      if ('skip' in often) await connectedDevice(hub, 'pump-1');
+      await expect(rawDevice(hub)).rejects.toMatchObject({ code: 'ECONNRESET' });
+      if ('times' in often) await connectedDevice(hub, 'pump-1');
+    });
+    test('no port opens during a restart, and none at its end that a fault closes', async () => {
+      const down = hub.faults.strike({ kind: 'restart', downMs: 200 });
+      hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqp' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await listening(hub.ports.mqtts)).toBe('ECONNREFUSED');
+      await down;
+      expect([await listening(hub.ports.mqtts), await listening(hub.ports.amqp)]).toEqual(['open', 'ECONNREFUSED']);
+      hub.faults.clear();
+      await expect.poll(() => listening(hub.ports.amqp)).toBe('open');
+    });
     test('a silent port accepts connections and sends nothing', async () => {
       hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp', times: 1 });
       const socket = connect(hub.ports.amqp, '127.0.0.1');
@@ -277,6 +293,17 @@ describe('while a fault stands', () => {
       expect(await ended(receiver)).toBe('amqp:unauthorized-access');
       hub.faults.add({ kind: 'token-life', ms: 20, connections: 'device' });
       await (await connectedDevice(hub, 'pump-1')).closed;
+    });
+    test('may end at once: nothing is sent to a device whose connection has ended', async () => {
+      const first = await connectedDevice(hub, 'pump-1', { clean: false });
+      await subscribe(first, 'pump-1', 0);
+      first.send({ cmd: 'disconnect' });
+      await first.closed;
+      hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');
+      hub.faults.add({ kind: 'token-life', ms: 0, connections: 'device', times: 1 });
+      await (await connectedDevice(hub, 'pump-1', { clean: false })).closed;
+      expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+      hub.devicebound.purge('pump-1');
     });
   });
 

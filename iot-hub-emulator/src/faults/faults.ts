@@ -33,7 +33,7 @@ export interface Faults {
 
 /** The faults of a hub that listens on `ports`. */
 export function createFaults(
-  targets: Omit<FaultTargets, 'listeners'> & { ports: Map<keyof HubPorts, Listener> },
+  targets: Omit<FaultTargets, 'restarting'> & { ports: Map<keyof HubPorts, Listener> },
 ): Faults {
   const { standing, ports } = targets;
 
@@ -41,20 +41,29 @@ export function createFaults(
     !standing
       .list()
       .some(
-        ({ fault }) => fault.kind === 'refuse-connection' && fault.answer === 'closed' && (fault.port ?? port) === port,
+        ({ fault }) =>
+          fault.kind === 'refuse-connection' &&
+          fault.answer === 'closed' &&
+          fault.times === undefined &&
+          !fault.skip &&
+          (fault.port ?? port) === port,
       );
-  const openAndClose = (): void => {
-    for (const [port, listener] of ports)
-      if (port !== 'admin') void (isOpen(port) ? listener.resume() : listener.pause());
+  let restarts = 0;
+  const openAndClose = async (): Promise<void> => {
+    const listeners = [...ports].filter(([port]) => port !== 'admin');
+    await Promise.all(listeners.map(([port, it]) => (restarts === 0 && isOpen(port) ? it.resume() : it.pause())));
   };
-  standing.watch('refuse-connection', openAndClose);
+  standing.watch('refuse-connection', () => void openAndClose());
 
   const parse = <F extends FaultRequest>(fault: F): F => parseFault(fault) as F;
   const add = (fault: StandingFault): string => standing.add(parse(fault)).id;
   const strike = (fault: ImmediateFault): Promise<number> =>
     strikeNow(parse(fault), {
       ...targets,
-      listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])),
+      restarting(isDown) {
+        restarts += isDown ? 1 : -1;
+        return openAndClose();
+      },
     });
 
   /** When those are cleared that stand for a while. */

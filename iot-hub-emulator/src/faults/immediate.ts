@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, type Connections, type Link, type Reason, takesRequests } from '../network/connections.ts';
-import { type Listener, reset } from '../network/listener.ts';
+import { reset } from '../network/listener.ts';
 import type { FaultOf, ImmediateFault } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
 
@@ -8,7 +8,8 @@ import type { StandingFaults } from './standing.ts';
 export interface FaultTargets {
   connections: Connections;
   standing: StandingFaults;
-  listeners: readonly Listener[];
+  /** Close all ports but that of admin, or open them again as far as no fault closes them. */
+  restarting: (isDown: boolean) => Promise<void>;
   /** Go over to the other region, and lose what is lost with that. */
   failOver: (fault: FaultOf<'failover'>) => void;
   /** Append events as if a device (one of all, if none is named) had sent them. */
@@ -79,10 +80,10 @@ function move({ partition, ms = 0 }: FaultOf<'move'>, targets: FaultTargets): nu
 }
 
 async function restart({ downMs = 0 }: FaultOf<'restart'>, targets: FaultTargets): Promise<number> {
-  await Promise.all(targets.listeners.map((listener) => listener.pause()));
+  await targets.restarting(true);
   const struck = applyToAll(targets.connections.list(), (connection) => cut(connection, 'rst'));
   await sleep(downMs);
-  await Promise.all(targets.listeners.map((listener) => listener.resume()));
+  await targets.restarting(false);
   return struck;
 }
 

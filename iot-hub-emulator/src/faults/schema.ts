@@ -48,7 +48,11 @@ export const standingFaults = [
   z
     .strictObject({
       kind: z.literal('refuse-connection'),
-      answer: z.enum(['closed', 'reset', 'silent']).describe('the port is closed; a RST follows; nothing is ever said'),
+      answer: z
+        .enum(['closed', 'reset', 'silent'])
+        .describe(
+          'the port is closed (with times or skip, which count connections, as reset); a RST follows; nothing is ever said',
+        ),
       port: z.enum(['amqp', 'amqps', 'mqtts', 'https']).optional().describe('any but the admin port when absent'),
       ...often,
     })
