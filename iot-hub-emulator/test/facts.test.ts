@@ -11,6 +11,7 @@ import { probeAll } from '../facts/command/run.ts';
 import { prefix } from '../facts/lab/lab.ts';
 import type { Outcome, Permissions } from '../facts/lab/probe.ts';
 import { trustHub } from '../src/clients/trustHub.ts';
+import { rulesOtherwise } from '../src/core/contraryRules.ts';
 import type { Hub, HubOptions } from '../src/hub.ts';
 import { type Way, ways } from '../src/otherwise/ways.ts';
 import { folderForAll } from './support/fixtures.ts';
@@ -38,6 +39,15 @@ const ask = async (hub: Hub, only: readonly string[]) => {
     distrust();
   }
 };
+
+test('a hub that is otherwise keeps the other rules that it was given', () => {
+  const given = { tier: 'S1', devicebound: { pending: 5, longestLifeMs: 1 }, idle: { beginning: 7 } } as const;
+  expect(rulesOtherwise(given, new Set(['c2d.expiry', 'reading.idle']))).toEqual({
+    tier: 'S1',
+    devicebound: { pending: 5, longestLifeMs: Number.MAX_SAFE_INTEGER },
+    idle: { beginning: 7, abandonedConnection: 1000, publisher: 1000, devicebound: 1000 },
+  });
+});
 
 describe('each fact holds', () => {
   const outcomes = new Map<string, Outcome>();

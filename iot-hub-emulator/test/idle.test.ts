@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
-import { expect, onTestFinished, test } from 'vitest';
-import type { IdleRules } from '../src/limits/idle.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { watchIdleConnection } from '../src/amqp/link/idleConnection.ts';
+import { type IdleRules, idleRules } from '../src/limits/idle.ts';
 import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
 import { serviceClient, serviceMessage } from './support/clients.ts';
 import { hubForTest } from './support/sharedHub.ts';
@@ -47,6 +48,17 @@ test('a connection whose last link has ended is closed after a time of its own',
   receiver.close();
   await closed;
   expectEnd(connection, 'amqp:connection:forced', 'it did not have any active links in the past 300 milliseconds.');
+});
+
+test('a connection that broke with its links is watched no more', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const ends: (() => void)[] = [];
+  const watched = watchIdleConnection(idleRules, () => undefined);
+  watched.attached({ path: 'devices/pump-1/messages/events', onEnd: (step: () => void) => ends.push(step) } as never);
+  watched.end();
+  for (const end of ends) end();
+  expect([ends.length, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
 test('the official service client reconnects when its connection was closed before its first message', async () => {

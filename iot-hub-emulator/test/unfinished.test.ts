@@ -63,6 +63,14 @@ describe.concurrent('a client is disconnected', () => {
     later.write(half);
     await end(later);
   });
+  test('that asks for a WebSocket of another protocol, and stays', async () => {
+    const socket = await overTls();
+    socket.allowHalfOpen = true;
+    const asked = ['GET / HTTP/1.1', 'host: localhost', 'connection: upgrade', 'upgrade: websocket', '', ''];
+    socket.write(asked.join('\r\n'));
+    await end(socket);
+    expect(socket.bytesRead).toBeGreaterThan(0);
+  });
   test('that sends half the headers of a request to the admin port', async () => {
     const socket = raw(hub.ports.admin);
     socket.write('GET / HTTP/1.1\r\nhost: local');

@@ -26,7 +26,12 @@ const faults: Partial<Record<Way, StandingFault>> = {
 const of = <T>(ways: Ways, known: Partial<Record<Way, T>>): readonly T[] =>
   [...ways].flatMap((way) => known[way] ?? []);
 
-/** The rules of a hub that behaves in these ways. */
-export const rulesOtherwise = (given: HubRules, ways: Ways): HubRules => Object.assign({}, given, ...of(ways, rules));
+/** The rules of a hub that behaves in these ways, and otherwise as it was given. */
+export const rulesOtherwise = (given: HubRules, ways: Ways): HubRules => {
+  const others = of(ways, rules);
+  const devicebound = Object.assign({}, given.devicebound, ...others.map((other) => other.devicebound));
+  const idle = Object.assign({}, given.idle, ...others.map((other) => other.idle));
+  return { ...given, devicebound, idle };
+};
 
 export const faultsOtherwise = (ways: Ways): readonly StandingFault[] => of(ways, faults);

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import { layer } from './listener.ts';
+import { endSoon, layer } from './listener.ts';
 
 const protocols: Readonly<Record<string, 'amqp' | 'mqtt'>> = { AMQPWSB10: 'amqp', amqp: 'amqp', mqtt: 'mqtt' };
 
@@ -24,7 +24,8 @@ export function acceptWebSockets(
   server.on('upgrade', (request, socket, head) => {
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     if (!offered.some((name) => Object.hasOwn(protocols, name))) {
-      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      endSoon(socket);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {

@@ -62,7 +62,10 @@ export function openRecords(path: string, read: (payload: Buffer) => void): Reco
       size = written;
     },
     size: () => size,
-    close: () => closeSync(file),
+    close() {
+      closeSync(file);
+      file = -1; // its number is the next file's
+    },
   };
 }
 

@@ -60,6 +60,14 @@ describe('a file of records', () => {
     file.close();
     expect(read()).toEqual(['new', 'er', 'later']);
   });
+  test('that is closed takes no more, and no other file gets it', () => {
+    const file = openRecords(path, () => undefined);
+    file.close();
+    const other = openRecords(`${path}.other`, () => undefined); // it has the number of the first
+    expect(() => file.append(Buffer.from('late'))).toThrow();
+    other.close();
+    expect(readFileSync(`${path}.other`).length).toBe(0);
+  });
   test('that cannot be replaced stays as it is, and leaves neither a draft nor an open file', () => {
     function* failing() {
       yield [Buffer.from('new')];

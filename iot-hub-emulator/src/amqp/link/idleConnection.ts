@@ -16,6 +16,7 @@ export function watchIdleConnection(
 ): IdleConnection {
   let links = 0;
   let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
   const wait = (ms: number): void => {
     timer = setTimeout(close, ms, ms).unref();
   };
@@ -27,9 +28,12 @@ export function watchIdleConnection(
       clearTimeout(timer);
       link.onEnd(() => {
         links -= 1;
-        if (links === 0) wait(abandonedConnection);
+        if (links === 0 && !isOver) wait(abandonedConnection);
       });
     },
-    end: () => clearTimeout(timer),
+    end() {
+      isOver = true; // its links end after it
+      clearTimeout(timer);
+    },
   };
 }
