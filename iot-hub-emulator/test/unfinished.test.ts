@@ -68,7 +68,8 @@ describe.concurrent('a client is disconnected', () => {
     socket.allowHalfOpen = true;
     const asked = ['GET / HTTP/1.1', 'host: localhost', 'connection: upgrade', 'upgrade: websocket', '', ''];
     socket.write(asked.join('\r\n'));
-    await end(socket);
+    const more = setInterval(() => socket.write('x'), 50);
+    await end(socket).finally(() => clearInterval(more));
     expect(socket.bytesRead).toBeGreaterThan(0);
   });
   test('that sends half the headers of a request to the admin port', async () => {
