@@ -79,6 +79,7 @@ it('an event is delivered when it comes, even if events come without a pause', a
   const subscription = read(async (events) => void seen.push(...events));
   await vi.waitUntil(() => seen.length > 200, { timeout: 60_000, interval: 5 });
   clearInterval(timer);
+  expect(hub.counters().receivers[0]?.credit).toBeLessThanOrEqual(100);
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
   for (let left = 3; left > 0; left -= 1) {
     trickle(); // a timer of before may still hand over the first one

@@ -57,15 +57,6 @@ describe('messages that wait for a backend', () => {
     expect([budget.inFlight(), backlog.taken(), budget.answering.inFlight()]).toEqual([none, none, none]);
   });
 
-  it('begin in the order of arrival when it is back', async () => {
-    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 1 });
-    await takeAway('informationModel');
-    admitAll(['a', 'b', 'a', 'c', 'b'].map(modelUpdate));
-    await bringBack('informationModel');
-    await passUntil(() => handled.length === 5);
-    expect([of(handled, 'a').length, numbers(handled).slice(0, 3)]).toEqual([2, [1, 2, 4]]);
-  });
-
   it('keep the order of their device', async () => {
     const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
     await takeAway('informationModel');
@@ -75,20 +66,6 @@ describe('messages that wait for a backend', () => {
     await bringBack('informationModel');
     await passUntil(() => handled.length === 60);
     expect(numbers(handled)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
-  });
-
-  it('stop the intake only when half of the room is theirs; it continues by itself', async () => {
-    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 10, backlog: backlogOf(220) });
-    await takeAway('informationModel');
-    const fits = admitAll(devices('fits', 110).map(modelUpdate));
-    await settle();
-    expect(fits()).toBe(true);
-    const isAdmitted = admitAll(devices('model', 100).map(modelUpdate));
-    await settle();
-    expect([isAdmitted(), handled.length]).toEqual([false, 0]);
-    await bringBack('informationModel');
-    await passUntil(() => handled.length === 210);
-    expect(isAdmitted()).toBe(true);
   });
 
   it('do not block a message whose own backend comes back while they fill the room', async () => {
@@ -103,24 +80,6 @@ describe('messages that wait for a backend', () => {
     await bringBack('principalManager');
     await settle();
     expect(handled).toEqual(['other 3']);
-  });
-
-  it('take no slot when their backend went while they waited for one', async () => {
-    const { budget, backlog, handled, takeAway, hear, admitAll, modelUpdate, identityUpdate } = setUp({
-      maxMessages: 1,
-    });
-    const isAdmitted = admitAll([
-      ...['deaf1', 'deaf2'].map(identityUpdate),
-      modelUpdate('model'),
-      identityUpdate('other'),
-    ]);
-    await settle();
-    expect([isAdmitted(), budget.inFlight().messages]).toEqual([false, 1]);
-    await takeAway('informationModel');
-    hear();
-    await settle();
-    expect([isAdmitted(), of(handled, 'other').length, of(handled, 'model').length]).toEqual([true, 1, 0]);
-    expect([budget.inFlight(), backlog.taken().messages]).toEqual([none, 1]);
   });
 });
 

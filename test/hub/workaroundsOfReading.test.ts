@@ -182,12 +182,16 @@ describe('reading the hub', () => {
   it('reports that it is stuck when replacing the client does not help, and the end of that', async () => {
     read();
     await arrives('before');
+    await vi.waitFor(() => expect(consumer.partitions()[0]?.behindSeconds).toBe(0), soon);
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
     await hub.faults.strike({ kind: 'drop', connections: 'events' });
     await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(2 * watchful), soon);
+    expect(consumer.missing()).toEqual([expect.stringMatching(/^partition 0 of the hub: /)]);
+    expect(consumer.partitions()[0]).toMatchObject({ behindSeconds: null, asOf: expect.any(Number) });
     hub.faults.clear(mute);
     await arrives('after');
     await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(watchful), soon);
+    await vi.waitFor(() => expect(consumer.partitions()[0]?.behindSeconds).toBe(0), soon);
   });
 
   it('continues when the client has used up its retries (trap 17)', async () => {
