@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ProcessExit } from '../../sandbox/service/process.ts';
 import { createKeptProcess, mostFatalEnds } from './keptProcess.ts';
 
-/** Processes that end when the test says so; the first ones are ended by a message before they are ready, as are those after the last good one. */
-function setUp({ failing = 0, good = Number.POSITIVE_INFINITY, isStubborn = false, isByMessage = true } = {}) {
+/** Processes that end when the test says so; the first ones are ended by a message before they are ready. */
+function setUp({ failing = 0, isStubborn = false } = {}) {
   const processes: { end(code: number | null): void }[] = [];
   let starts = 0;
   let fatalEnds = 0;
@@ -11,8 +11,8 @@ function setUp({ failing = 0, good = Number.POSITIVE_INFINITY, isStubborn = fals
   const kept = createKeptProcess({
     async start() {
       starts += 1;
-      if (starts <= failing || starts > good) {
-        if (isByMessage) fatalEnds += 1;
+      if (starts <= failing) {
+        fatalEnds += 1;
         throw new Error('ended before it was ready');
       }
       let end = (_: ProcessExit) => {};
@@ -58,11 +58,6 @@ describe('A process that is kept', () => {
     await endByMessage();
     expect([starts(), told(), kept.isUp()]).toEqual([2, 1, true]);
   });
-  it('is restarted until it is ready', async () => {
-    const { kept, starts, told } = setUp({ failing: 3 });
-    await kept.start();
-    expect([starts(), told(), kept.isUp()]).toEqual([4, 3, true]);
-  });
   it('is not restarted when it ends by itself, is killed or stopped', async () => {
     const { kept, starts, told, endByItself } = setUp();
     await kept.start();
@@ -96,25 +91,5 @@ describe('A process that is kept', () => {
     const { kept, starts } = setUp({ failing: 1_000 });
     await expect(kept.start()).rejects.toThrow('ended before it was ready');
     expect(starts()).toBe(mostFatalEnds);
-  });
-  it('stays down after as many ends as it may have, and that ends nothing else', async () => {
-    const { kept, starts, endByMessage } = setUp({ good: 1 });
-    await kept.start();
-    await endByMessage();
-    expect([await kept.stop(), starts(), kept.isUp()]).toEqual([null, mostFatalEnds, false]);
-  });
-  it('tells the one who stops it why it could not be started again', async () => {
-    const { kept, endByMessage } = setUp({ good: 1, isByMessage: false });
-    await kept.start();
-    await endByMessage();
-    await expect(kept.stop()).rejects.toThrow('ended before it was ready');
-  });
-  it('is not restarted after the run', async () => {
-    const { kept, starts, endByMessage } = setUp();
-    await kept.start();
-    const ended = endByMessage();
-    await kept.end();
-    await ended;
-    expect([starts(), kept.isUp()]).toEqual([1, false]);
   });
 });
