@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { summarize } from '../../scripts/ci/report.ts';
 
@@ -19,40 +19,21 @@ const files = {
   'many.test.mjs': `it.each(Array.from({ length: 50 }, (_, n) => n))('test %s', () => { throw new Error('one\\n\\ntwo\\nthree\\nfour\\nfive'); });`,
 };
 
-let json: string;
-let summary: string[];
-beforeAll(async () => {
+it('the report names what has failed, with its file and reason, and ends with the number of further failures and the counts', async () => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   const report = join(root, 'report.json');
   const args = ['run', '--root', root, '--globals', '--reporter=json', `--outputFile=${report}`, '--maxWorkers=1'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const program = 'node_modules/vitest/vitest.mjs';
   await new Promise((resolve) => execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve));
-  json = readFileSync(report, 'utf8');
-  summary = summarize([json], root);
-});
-
-/** The line with these words, and what follows until the next failure. */
-function about(words: string): string[] {
-  const from = summary.findIndex((line) => line.includes(words));
-  const length = summary.slice(from + 1).findIndex((line) => !line.startsWith('  '));
-  return summary.slice(from, from + 1 + length);
-}
-
-it('the report names each failed test with its file and reason', () => {
-  const [head, ...why] = about('bad.test.mjs');
-  expect(head).toBe('failed: bad.test.mjs: sums is wrong');
-  expect(why[0]).toContain('expected 2 to be 3');
-});
-
-it('the report names a file that cannot be loaded, or whose setup fails', () => {
-  expect(about('broken.test.mjs').join()).toMatch(/^failed: broken\.test\.mjs, .*absent\.mjs/);
-  expect(about('hook.test.mjs')).toEqual(['failed: hook.test.mjs', '  no room']);
-});
-
-it('the report ends with the number of further failures, and the counts', () => {
+  const json = readFileSync(report, 'utf8');
+  const summary = summarize([json], root);
+  const text = summary.join('\n');
+  expect(text).toMatch(/^failed: bad\.test\.mjs: sums is wrong\n {2}.*expected 2 to be 3/m);
+  expect(text).toMatch(/^failed: broken\.test\.mjs\n {2}.*absent\.mjs/m);
+  expect(text).toContain('failed: hook.test.mjs\n  no room\n');
   expect(summary.filter((line) => line.startsWith('failed: '))).toHaveLength(40);
-  expect(summary.join()).not.toMatch(/good|is right/);
+  expect(text).not.toMatch(/good|is right/);
   expect(summary.slice(-2)).toEqual(['and 13 more', '2 passed, 51 failed']);
   expect(summarize([json, json], root).at(-1)).toBe('4 passed, 102 failed');
 });
