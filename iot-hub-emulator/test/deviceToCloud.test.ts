@@ -10,9 +10,7 @@ import {
   type Listening,
   listenToEvents,
   nameOfError,
-  nextMessage,
   registryClient,
-  serviceClient,
   serviceMessage,
 } from './support/clients.ts';
 import { openDevice, openService, serviceForAll } from './support/eventClients.ts';
@@ -48,22 +46,11 @@ describe('a device sends and a consumer receives', () => {
     const body = Buffer.alloc(200 * 1024, 'abcdefg');
     expect((await arrive(deviceMessage(body))).body.equals(body)).toBe(true);
   });
-  test('application properties, as text, whatever characters they have', async () => {
-    const properties = { msgType: 'action', version: '2', 'ä b&=%/+': 'x&y=%41 /?+ü\r\n', empty: '' };
-    expect((await arrive(deviceMessage('x', properties))).properties).toEqual(properties);
-  });
-  test('system properties under their AMQP names', async () => {
-    const message = deviceMessage('x');
-    Object.assign(message, { messageId: 'm 1', correlationId: 'c/1', userId: 'u', to: '/t' });
-    Object.assign(message, { contentType: 'application/json', contentEncoding: 'utf-8' });
-    const event = await arrive(message);
-    expect(event).toMatchObject({ messageId: 'm 1', correlationId: 'c/1', contentType: 'application/json' });
-    expect(event.systemProperties).toMatchObject({ contentEncoding: 'utf-8', to: '/t' });
-    expect(event.properties).toEqual({});
-  });
-  test('the identity stamps that the hub sets', async () => {
-    const { systemProperties, partitionKey, enqueuedTimeUtc } = await arrive(deviceMessage('x'));
+  test('the identity stamps that the hub sets, beside what the device says', async () => {
+    const message = Object.assign(deviceMessage('x'), { to: '/t' });
+    const { systemProperties, partitionKey, enqueuedTimeUtc } = await arrive(message);
     expect(systemProperties).toEqual({
+      to: '/t',
       'iothub-connection-device-id': 'pump-1',
       'iothub-connection-auth-method': '{"scope":"device","type":"sas","issuer":"iothub","acceptingIpFilterRule":null}',
       'iothub-connection-auth-generation-id': hub.registry.get('pump-1')?.generationId,
@@ -87,11 +74,6 @@ describe('a device sends and a consumer receives', () => {
     expect(event.systemProperties).toMatchObject(stamps);
     expect(event.sequenceNumber).toBe(seen - 1);
     expect(event.offset).not.toBe('99');
-  });
-  test('the events of one device from one partition, in order', () => {
-    const entries = hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' });
-    expect(new Set(entries.map((entry) => entry.kind === 'd2c' && entry.partition)).size).toBe(1);
-    expect(listening.events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([...Array(seen).keys()]);
   });
   test('events of a device whose id has every allowed character', async () => {
     const odd = await openDevice(hub, "odd-.%_*?!(),:=@$'");
@@ -174,12 +156,6 @@ describe('messages to a device', () => {
     nameOfError(service.send(to, serviceMessage(body, { properties })));
 
   describe('connecting', () => {
-    test('a wrong key is refused', async () => {
-      const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
-      await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
-        amqpError: { name: 'UnauthorizedError' },
-      });
-    });
     test('a policy without the right serviceConnect cannot send', async () => {
       const other = await openService(hub, hub.connectionString('device'));
       await expect(other.send(deviceId, serviceMessage('no'))).rejects.toMatchObject({ name: 'UnauthorizedError' });
@@ -194,36 +170,7 @@ describe('messages to a device', () => {
     });
   });
 
-  describe('delivering', () => {
-    test('body bytes, application properties and system properties reach the device as they were sent', async () => {
-      const got = nextMessage(await openDevice(hub, deviceId));
-      const body = Buffer.from([0, 0xff, 0x7b, 0x0d, 0x0a]);
-      const properties = { 'a b/+#&=%': 'ä/?#+&=%', empty: '', target: 'x/y' };
-      await service.send(deviceId, serviceMessage(body, { messageId: 'm-1', correlationId: 'c 1', properties }));
-      const message = await got;
-      expect(message.getData()).toEqual(body);
-      const types = { contentType: 'application/json', contentEncoding: 'utf-8' };
-      expect(message).toMatchObject({ messageId: 'm-1', correlationId: 'c 1', ...types });
-      const received = message.properties.propertyList.map(({ key, value }) => [key, value]);
-      expect(received).toEqual(Object.entries(properties));
-      await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
-    });
-    test('ids in the form of a UUID arrive as text', async () => {
-      const id = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
-      await service.send(deviceId, serviceMessage('', { messageId: id, correlationId: id }));
-      expect(hub.devicebound.pending(deviceId)).toMatchObject([{ system: { messageId: id, correlationId: id } }]);
-    });
-  });
-
   describe('refusing', () => {
-    test('a message of exactly 65,536 bytes, properties included, is accepted', async () => {
-      // content type, encoding and `to` are system properties; of an application property its name counts as well
-      const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
-      const body = Buffer.alloc(65_536 - system - 'name'.length - 'value'.length);
-      expect(await sendError(body, { name: 'value' })).toBe('none');
-      expect(await sendError(body, { name: 'value+' })).toBe('MessageTooLargeError');
-      expect(await sendError(Buffer.alloc(65_537))).toBe('MessageTooLargeError');
-    });
     test('the fifty-first pending message is refused until one is completed', async () => {
       for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('none');
       expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');

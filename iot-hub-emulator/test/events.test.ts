@@ -71,42 +71,10 @@ describe('management', () => {
     const properties = await eventConsumer(hub).getEventHubProperties();
     expect(properties).toMatchObject({ name: 'sandbox-hub', partitionIds: ['0', '1', '2', '3'] });
   });
-  test('describes a partition with its first and last sequence numbers', async () => {
-    const last = log()?.last();
-    expect(await eventConsumer(hub).getPartitionProperties(partition)).toMatchObject({
-      ...{ eventHubName: 'sandbox-hub', partitionId: partition, beginningSequenceNumber: 0 },
-      lastEnqueuedSequenceNumber: last?.sequenceNumber,
-      lastEnqueuedOffset: String(last?.offset),
-      lastEnqueuedOnUtc: new Date(last?.enqueuedTime ?? 0),
-      isEmpty: false,
-    });
-  });
   test('answers not-found for an unknown event hub', async () => {
     const refused = { code: 'MessagingEntityNotFoundError' };
     const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
     await expect(eventConsumer(hub, other).getEventHubProperties()).rejects.toMatchObject(refused);
-  });
-  test('adds runtime metrics to each event on request', async () => {
-    const seen: unknown[] = [];
-    const consumer = eventConsumer(hub);
-    const subscription = consumer.subscribe(
-      partition,
-      {
-        processEvents: async (events, { lastEnqueuedEventProperties }) => {
-          if (events.length > 0) seen.push(lastEnqueuedEventProperties);
-        },
-        processError: async () => undefined,
-      },
-      { ...fromEarliest, trackLastEnqueuedEventProperties: true, maxBatchSize: 1, maxWaitTimeInSeconds: 1 },
-    );
-    await expect.poll(() => seen.length).toBeGreaterThan(0);
-    await subscription.close();
-    const last = log()?.last();
-    expect(seen[0]).toMatchObject({
-      sequenceNumber: last?.sequenceNumber,
-      offset: String(last?.offset),
-      enqueuedOn: new Date(last?.enqueuedTime ?? 0),
-    });
   });
 });
 
@@ -128,12 +96,8 @@ describe('owner levels', () => {
 });
 
 describe('refusals', () => {
-  const keyed = (key: string) => hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, `SharedAccessKey=${key}`);
-  test.each([
-    ['a wrong key', () => keyed('d3Jvbmc=')],
-    ['a policy without the right to listen', () => hub.eventHubConnectionString('device')],
-  ])('%s is refused', async (_, connectionString) => {
-    const listening = listen({ ...fromEarliest, connectionString: connectionString() });
+  test('a policy without the right to listen is refused', async () => {
+    const listening = listen({ ...fromEarliest, connectionString: hub.eventHubConnectionString('device') });
     expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
     expect(listening.events).toEqual([]);
   });
@@ -188,67 +152,10 @@ describe('what is refused', () => {
     const text =
       'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
 
-    test('is refused to a receiver', async () =>
-      expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text }));
     test('is refused to a producer, and to a request for its properties', async () => {
       const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
       await expect(eventProducer(hub).sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
       await expect(eventConsumer(hub).getPartitionProperties('2')).rejects.toMatchObject(refused);
-    });
-  });
-
-  describe('a receiver', () => {
-    // what the client calls its receivers
-    const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-    const enter = (ownerLevel?: number, group = '$Default') => {
-      const client = new EventHubConsumerClient(group, hub.eventsConnectionString);
-      const opened = nextReceiver(hub);
-      let fail: (error: Error & { code?: string }) => void = () => {};
-      const failed = new Promise<Error & { code?: string }>((resolve) => {
-        fail = resolve;
-      });
-      client.subscribe(
-        '0',
-        { processEvents: async () => {}, processError: async (error) => fail(error) },
-        { startPosition: earliest, ...(ownerLevel === undefined ? {} : { ownerLevel }) },
-      );
-      onTestFinished(() => client.close());
-      return { opened, failed };
-    };
-    const told = async ({ failed }: ReturnType<typeof enter>) => {
-      const { code, message } = await failed;
-      return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };
-    };
-
-    test('with a lower owner level gets an error that names the higher one', async () => {
-      await enter(2).opened;
-      expect(await told(enter(1))).toEqual({
-        code: 'ReceiverDisconnectedError',
-        text: "Receiver 'ID' with a higher epoch '2' already exists. Receiver 'ID' with epoch 1 cannot be created. Make sure you are creating receiver with increasing epoch value to ensure connectivity, or ensure all old epoch receivers are closed or disconnected.",
-      });
-    });
-    test('without an owner level gets an error that names the existing one', async () => {
-      await enter(22).opened;
-      expect(await told(enter())).toEqual({
-        code: 'ReceiverDisconnectedError',
-        text: "At least one receiver for the endpoint is created with epoch of '22', and so non-epoch receiver is not allowed. Either reconnect with a higher epoch, or make sure all epoch receivers are closed or disconnected.",
-      });
-    });
-    test('that is replaced gets an error that names the new owner', async () => {
-      const first = enter(4);
-      await first.opened;
-      await enter(5).opened;
-      expect(await told(first)).toEqual({
-        code: 'ReceiverDisconnectedError',
-        text: "New receiver 'ID' with higher epoch of '5' is created hence current receiver 'ID' with epoch '4' is getting disconnected. If you are recreating the receiver, make sure a higher epoch is used.",
-      });
-    });
-    test('that is the sixth of its group gets an error that names the others', async () => {
-      for (let count = 0; count < 5; count++) await enter(undefined, 'shared').opened;
-      expect(await told(enter(undefined, 'shared'))).toEqual({
-        code: 'QuotaExceededError',
-        text: 'Exceeded the maximum number of allowed receivers per partition in a consumer group which is 5. List of connected receivers - ID, ID, ID, ID, ID.',
-      });
     });
   });
   test('a key that is renewed is refused at the next management request, while open links still get events', async () => {
@@ -397,16 +304,6 @@ describe('a producer of the owner', () => {
 
   const hub = hubForAll({ ownerMaySend: true });
 
-  test('no client may send to the event endpoint, not even the owner', async () => {
-    const strict = await hubForTest();
-    await expect(eventProducer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
-      code: 'UnauthorizedError',
-      message: expect.stringContaining(
-        "Unauthorized access. 'Send' claim(s) are required to perform this operation. Resource: 'sb://sandbox-hub.servicebus.windows.net/sandbox-hub'.",
-      ),
-    });
-    expect(strict.counters().appended).toBe(0);
-  });
   test('only the owner may send where the hub allows it', async () => {
     await eventProducer(hub).sendBatch([{ body: 1 }], { partitionId: '3' });
     const sending = eventProducer(hub, 'service').sendBatch([{ body: 1 }]);

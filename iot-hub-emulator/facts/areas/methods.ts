@@ -111,9 +111,13 @@ export const methodFacts: readonly Fact[] = [
     check: {
       needs,
       async run(lab) {
-        same('the status', (await failure(lab, `${lab.run}-none`)).status, 404);
+        const codesTo = async (deviceId: string) => {
+          const { status, code } = await failure(lab, deviceId);
+          return [status, code];
+        };
+        same('the codes', await codesTo(`${lab.run}-none`), [404, 404001]);
         const { deviceId } = await lab.specimen({ status: 'disabled' });
-        same('the status of a disabled one', (await failure(lab, deviceId)).status, 404);
+        same('the codes of a disabled one', await codesTo(deviceId), [404, 404001]);
       },
     },
   },
@@ -121,7 +125,7 @@ export const methodFacts: readonly Fact[] = [
     id: 'methods.silent',
     says: 'A device that does not answer in the time of the call: 504 with 504101.',
     sources: [pages.errors],
-    check: refused({ methodName: 'silence', responseTimeoutInSeconds: 5 }, 504, undefined),
+    check: refused({ methodName: 'silence', responseTimeoutInSeconds: 5 }, 504, 504101),
   },
   {
     id: 'methods.time',

@@ -1,4 +1,4 @@
-import { earliestEventPosition } from '@azure/event-hubs';
+import { earliestEventPosition, type LastEnqueuedEventProperties } from '@azure/event-hubs';
 import { client, type Fact, inference, pages, thread } from '../fact.ts';
 import { holds, NotTried, same } from '../lab/differs.ts';
 import type { Lab } from '../lab/lab.ts';
@@ -81,7 +81,12 @@ export const readingFacts: readonly Fact[] = [
       async run(lab) {
         const first = await attempt(lab, owner(5));
         same('the refusal of the first', first.refused, undefined);
-        await refused(lab, owner(4), 'ReceiverDisconnectedError', /with a higher epoch '?5'? already exists/);
+        await refused(
+          lab,
+          owner(4),
+          'ReceiverDisconnectedError',
+          /^Receiver .* with a higher epoch '?5'? already exists/,
+        );
         await first.leave();
       },
     },
@@ -99,8 +104,13 @@ export const readingFacts: readonly Fact[] = [
         const first = await attempt(lab, owner(7));
         const second = await attempt(lab, owner(7));
         same('the refusal of the second', second.refused?.text, undefined);
-        const { code } = await within('the end of the first', first.ended);
+        const { code, text } = await within('the end of the first', first.ended);
         same('its end', code, 'ReceiverDisconnectedError');
+        holds(
+          'its text',
+          /^New receiver .* with higher epoch of '?7'? is created hence current receiver/.test(text),
+          text,
+        );
         await Promise.all([first.leave(), second.leave()]);
       },
     },
@@ -113,7 +123,12 @@ export const readingFacts: readonly Fact[] = [
       disturbs: 'readers',
       async run(lab) {
         const first = await attempt(lab, owner(9));
-        await refused(lab, owner(), 'ReceiverDisconnectedError', /created with epoch of '?9'?/);
+        await refused(
+          lab,
+          owner(),
+          'ReceiverDisconnectedError',
+          /^At least one receiver for the endpoint is created with epoch of '?9'?/,
+        );
         await first.leave();
       },
     },
@@ -128,7 +143,8 @@ export const readingFacts: readonly Fact[] = [
         const five = await Promise.all(Array.from({ length: 5 }, () => attempt(lab, owner())));
         const refusals = five.map(({ refused: found }) => found?.text).filter((text) => text !== undefined);
         same('the refusals of five', refusals, []);
-        await refused(lab, owner(), 'QuotaExceededError', /maximum number of allowed receivers per partition/);
+        const text = /^Exceeded the maximum number of allowed receivers per partition in a consumer group which is 5\./;
+        await refused(lab, owner(), 'QuotaExceededError', text);
         await Promise.all(five.map(({ leave }) => leave()));
       },
     },
@@ -143,7 +159,7 @@ export const readingFacts: readonly Fact[] = [
           lab,
           { partition: '999', startPosition: earliestEventPosition },
           'ArgumentOutOfRangeError',
-          /^The specified partition is invalid/,
+          /^The specified partition is invalid for an EventHub partition sender or receiver\. It should be between 0 and \d+\./,
         );
         const asked = await refusalOf(lab.consumer().getPartitionProperties('999'));
         same('the answer of $management', asked?.code, 'ArgumentOutOfRangeError');
@@ -187,8 +203,10 @@ export const readingFacts: readonly Fact[] = [
           after.beginningSequenceNumber <= (events[0]?.sequenceNumber ?? 0),
           after.beginningSequenceNumber,
         );
-        if (after.lastEnqueuedSequenceNumber === last?.sequenceNumber)
-          same('its time', after.lastEnqueuedOnUtc.getTime(), last?.enqueuedTimeUtc.getTime());
+        if (after.lastEnqueuedSequenceNumber === last?.sequenceNumber) {
+          same('its time', after.lastEnqueuedOnUtc.getTime(), last.enqueuedTimeUtc.getTime());
+          same('its offset', after.lastEnqueuedOffset ?? last.offset, last.offset);
+        }
         same('that it is empty', after.isEmpty, false);
       },
     },
@@ -239,12 +257,11 @@ export const readingFacts: readonly Fact[] = [
       async run(lab) {
         const { partition, events } = await lab.shared(telemetry);
         const consumer = lab.consumer();
-        const told = new Promise<number | undefined>((resolve) => {
+        const told = new Promise<LastEnqueuedEventProperties | undefined>((resolve) => {
           consumer.subscribe(
             partition,
             {
-              processEvents: async ([first], context) =>
-                first && resolve(context.lastEnqueuedEventProperties?.sequenceNumber),
+              processEvents: async ([first], context) => first && resolve(context.lastEnqueuedEventProperties),
               processError: async () => resolve(undefined),
             },
             {
@@ -255,7 +272,14 @@ export const readingFacts: readonly Fact[] = [
           );
         });
         const newest = await within('an event', told);
-        holds('the newest number', (newest ?? -1) >= (events.at(-1)?.sequenceNumber ?? 0), newest);
+        const last = events.at(-1);
+        holds(
+          'the newest number',
+          (newest?.sequenceNumber ?? -1) >= (last?.sequenceNumber ?? 0),
+          newest?.sequenceNumber,
+        );
+        if (newest?.sequenceNumber === last?.sequenceNumber)
+          same('its offset and time', [newest?.offset, newest?.enqueuedOn], [last?.offset, last?.enqueuedTimeUtc]);
       },
     },
   },
@@ -282,6 +306,11 @@ export const readingFacts: readonly Fact[] = [
         lab.atEnd(() => producer.close());
         const found = await refusalOf(producer.sendBatch([{ body: 'hub-facts' }]));
         same('the refusal', found?.code, 'UnauthorizedError');
+        holds(
+          'its text',
+          /'Send' claim\(s\) are required to perform this operation/.test(found?.text ?? ''),
+          found?.text,
+        );
       },
     },
     noOtherWay: 'the service sends nothing there; `--owner-may-send` has it for tests (D121)',
