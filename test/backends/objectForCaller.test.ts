@@ -296,6 +296,7 @@ describe('what the information model says', () => {
     ['another object', { ...object, objectId: objectId(2) }],
     ['another model', { ...object, model: 'svc.configuration' }],
     ['no type', { ...object, type: undefined }],
+    ['a path that is no text', { ...object, path: 7 }],
     ['no JSON', 'gone'],
   ])('is not the object: %s', async (_, answer) => {
     const problem = 'sent a response that is not the object model';

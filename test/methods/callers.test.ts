@@ -3,28 +3,20 @@ import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
-import { type CallOptions, conveyor, spare, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+import { type CallOptions, conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// Authorization, objects and methods (M2, M4, M5).
+// Authorization, objects and methods (M2, M4, M5): one by one in requests.test.ts and requestHandler.test.ts.
 
 const setup = startForAll(() => startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } }));
 
 const as = (name: keyof TestFrontDoor['tokens']) => (): CallOptions => ({ token: setup.tokens[name] });
-const otherPath = (change: (path: string) => string) => (): CallOptions => ({
-  path: change(setup.pathOf(conveyor, 'stop')),
-});
 const named = (method: string) => (): CallOptions => ({ path: setup.pathOf(conveyor, method) });
-const nowhere = '00000000-0000-4000-8000-000000000000';
 
 type Row = [what: string, options: () => CallOptions, status: number, reason: Reason, sentence: RegExp];
 
 describe('an invocation is refused', () => {
   it.each<Row>([
     ['without a token {S23.8}', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
-    ['with a password', () => ({ headers: { authorization: 'Basic eDp5' } }), 401, 'unauthorized', /the word Bearer/],
-    ['with two tokens', () => ({ token: 'a b' }), 401, 'unauthorized', /one space and a token/],
-    ['with an unknown token', () => ({ token: 'abc' }), 401, 'unauthorized', /does not accept the token/],
-    ['with an expired token', as('expired'), 401, 'unauthorized', /get a new one/],
     ['of a caller who may only read {S23.8}', as('reader'), 403, 'forbidden', /may not invoke/],
     [
       'of another tenant {S23.8}',
@@ -34,49 +26,14 @@ describe('an invocation is refused', () => {
       /has no object model with this object id and model/,
     ],
     [
-      'of an object that does not exist',
-      otherPath((path) => path.replace(/objects\/[^/]+/, `objects/${nowhere}`)),
-      404,
-      'object_not_found',
-      /no object model/,
-    ],
-    [
-      'of another model of the object',
-      otherPath((path) => path.replace('svc.device', 'svc.configuration')),
-      404,
-      'object_not_found',
-      /no object model/,
-    ],
-    [
       'of a method that is not declared {S23.1}',
       named('explode'),
       404,
       'method_not_found',
       /^neither the type "motor@1.*" of this object nor its base types declare the method "explode"$/,
     ],
-    ...['__proto__', 'constructor', 'toString'].map(
-      (name): Row => [`of a method named ${name}`, named(name), 404, 'method_not_found', /declare/],
-    ),
-    [
-      'of an invalid object id',
-      otherPath((path) => path.replace(/objects\/[^/]+/, 'objects/motor-1')),
-      400,
-      'invalid_request',
-      /must be a GUID/,
-    ],
-    [
-      'of a model with a .. segment',
-      otherPath((path) => path.replace('svc.device', '..%2Fsvc.device')),
-      400,
-      'invalid_request',
-      /must be a model identifier/,
-    ],
   ])('%s', async (_, options, status, reason, sentence) => {
     await expectFailure(setup, await setup.call(conveyor, 'stop', {}, options()), status, reason, sentence);
-  });
-
-  it('of an object without an owner', async () => {
-    await expectFailure(setup, await setup.call(spare, 'stop'), 409, 'no_owner', /no device owns this object model/);
   });
 
   it('on an unknown path, or on a path that is not UTF-8 {S23.2}', async () => {
@@ -88,17 +45,6 @@ describe('an invocation is refused', () => {
       const called = await setup.call(conveyor, 'stop', method === 'GET' ? '' : {}, { method, path });
       expect([path, called.status]).toEqual([path, status]);
     }
-  });
-});
-
-describe('the authorization of a caller', () => {
-  it('logs no claims of a token that was not accepted', async () => {
-    const called = await setup.call(conveyor, 'stop', {}, { token: setup.tokens.expired });
-    expect(await setup.lineOf(called.headers['x-correlation-id'])).not.toHaveProperty('caller');
-  });
-
-  it('comes before the check of the body', async () => {
-    expect((await setup.call(conveyor, 'stop', 'no json', { token: setup.tokens.reader })).status).toBe(403);
   });
 });
 

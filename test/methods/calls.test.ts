@@ -151,7 +151,7 @@ describe('an input', () => {
     ['shape', '{"any":[1]}', undefined],
     ['speed', '1', /^input "speed" is not declared by the method$/],
     ['constructor', '1', /^input "constructor" is not declared/],
-  ])('%s may be %s, unless %s', async (name, value, problem) => {
+  ])('%s may be %s, unless %s {S23.1 S23.4}', async (name, value, problem) => {
     const body = readInvocation(Buffer.from(`{"input":{"${name}":${value}}}`));
     const { outcome, called } = await invoke({ body });
     if (problem === undefined) expect(called.length).toBe(1);
@@ -203,8 +203,12 @@ describe('a call that fails at the hub', () => {
     ['device_offline', { reason: 'device_offline', invoked: 'no', retryAfter: undefined }],
     ['device_gone', { reason: 'outcome_unknown', invoked: 'unknown' }],
     ['throttled', { reason: 'throttled', invoked: 'no', retryAfter: 5 }],
-    ['quota', { reason: 'throttled', retryAfter: 3600 }],
-    ['invalid', { reason: 'internal_error', invoked: 'no' }],
+    ['quota', { ...rule('throttled', /daily quota/), retryAfter: 3600 }],
+    ['invalid', { ...rule('internal_error', /tell its operator/), invoked: 'no' }],
+    ['device_unknown', rule('device_unknown', /not registered at the hub, or is disabled/)],
+    ['unavailable', rule('hub_unavailable', /the hub is unavailable; nothing was invoked/)],
+    ['too_large', rule('too_large', /reduce the input/)],
+    ['no_reply', rule('no_reply', /did not respond in time/)],
     ['bad_reply', { reason: 'bad_reply', invoked: 'unknown' }],
     ['stopped', { reason: 'outcome_unknown', invoked: 'unknown' }],
     ['stopped_unsent', { reason: 'stopping', invoked: 'no', retryAfter: 1 }],

@@ -21,7 +21,7 @@ describe('a file name', () => {
   it.each([
     ...['', '/', '/a', 'a/', 'a//b', '.', '..', './a', '../a', 'a/.', 'a/..', 'a/./b', 'a/../b', 'a\\b'],
     ...['a\u0000', 'a\nb', 'a/\u0085', '\ud800', 'x'.repeat(1_025), undefined, 7],
-  ])('may not be %j', (name) => expect(fileNameProblem(name)).toMatch(/^must be a file name/));
+  ])('may not be %j {S23.5}', (name) => expect(fileNameProblem(name)).toMatch(/^must be a file name/));
 });
 
 it.each<[folder: string | undefined, claims: object]>([
@@ -138,7 +138,7 @@ describe('inputs that are files', () => {
       { kind: 'unavailable', error: down },
       { reason: 'storage_unavailable', retryAfter: 5, fields: { cause: '503 ServerBusy' } },
     ],
-  ])('fail as the storage says: %j', async (result, failure) => {
+  ])('fail as the storage says: %j {S23.5}', async (result, failure) => {
     const { read, outages, endOfSpan } = setUp({ answer: () => result });
     await expect(read({ image: 'a' })).rejects.toMatchObject(failure);
     expect(outages).toEqual(result.kind === 'unavailable' ? [down] : []);

@@ -10,7 +10,7 @@ import { withFakeTimers } from '../support/waiting.ts';
 withFakeTimers();
 
 const failure = (
-  name: 'refused' | 'device_unknown' | 'unavailable' | 'outcome_unknown' | 'stopped' | 'stopped_unsent',
+  name: 'refused' | 'device_unknown' | 'unavailable' | 'outcome_unknown' | 'no_reply' | 'stopped' | 'stopped_unsent',
 ) => ({ kind: 'failure', failure: name }) as const;
 const refused: DirectMethodResult = { ...failure('refused'), status: 401, code: 401002 };
 const unknown: DirectMethodResult = { ...failure('device_unknown'), status: 404, code: 404001 };
@@ -100,7 +100,7 @@ it('a refusal is told each minute while it lasts', async () => {
 });
 
 it.each<[what: string, result: DirectMethodResult]>([
-  ['without a response', failure('unavailable')],
+  ['without a response', failure('no_reply')],
   ['whose outcome is unknown', { ...failure('outcome_unknown'), status: 500 }],
   ['that says it is unavailable', { ...failure('unavailable'), status: 503 }],
 ])('a hub %s does not accept methods, but does not refuse access', async (_, result) => {

@@ -39,7 +39,7 @@ describe('a response', () => {
     expect(read(nested(126))).toEqual(JSON.parse(nested(126)));
   });
 
-  it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply', (written) => {
+  it.each(['null', '"text"', '7', '[]'])('that is %s, or has it as its output, is a bad reply {S23.7}', (written) => {
     const { reason, invoked, detail } = failureOf(written);
     expect([reason, invoked, detail]).toEqual([
       ...['bad_reply', 'unknown', expect.stringMatching(/it is not a JSON object; the method may have run/)],
@@ -75,7 +75,7 @@ describe('a response', () => {
   });
 
   it.each(['0.5', '1e400', '0.99999999999999999999', '9007199254740993', '7,"status":7', '"7"'])(
-    'with the status %s is a bad reply without a status',
+    'with the status %s is a bad reply without a status {S23.7}',
     (status) => {
       const { invoked, methodStatus, detail } = failureOf(`{"status":${status}}`);
       expect([invoked, methodStatus]).toEqual(['unknown', undefined]);

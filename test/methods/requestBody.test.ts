@@ -109,7 +109,7 @@ describe('the value of a body', () => {
     ['{"input":{"label":"\\udead"}}', /input\.label has half a surrogate pair/],
     [`{"input":{"label":${'['.repeat(127)}${']'.repeat(127)}}}`, /nested more than 128/],
     ['{"timeout":5.00000000000000000001}', /: timeout must be whole seconds from 5 to 300$/],
-  ])('%s is refused', (body, sentence) => expect(() => readInvocation(Buffer.from(body))).toThrow(sentence));
+  ])('%s is refused {S23.4}', (body, sentence) => expect(() => readInvocation(Buffer.from(body))).toThrow(sentence));
 
   it.each<readonly [sentence: RegExp, bodies: readonly string[]]>([
     [/: timeout must be whole seconds from 5 to 300$/, ['"5"', '4', '301', '5.5', 'null', 'true'].map(timeoutOf)],

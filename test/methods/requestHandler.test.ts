@@ -139,10 +139,13 @@ describe('a request', () => {
     expect([String(long.lines[0]?.['device']).length, String(long.lines[0]?.['target']).length]).toEqual([256, 256]);
   });
 
+  const noToken = 'the information model does not accept the token; get a new one';
+  const noRight = 'the caller may not invoke methods of this object';
+  const noObject = 'the caller has no object model with this object id and model';
   it.each<[what: string, result: ObjectResult, failure: object]>([
-    ['no token', { kind: 'refused', status: 401 }, { reason: 'unauthorized' }],
-    ['no right', { kind: 'refused', status: 403 }, { reason: 'forbidden' }],
-    ['no object', { kind: 'refused', status: 404 }, { reason: 'object_not_found' }],
+    ['no token', { kind: 'refused', status: 401 }, { reason: 'unauthorized', detail: noToken }],
+    ['no right', { kind: 'refused', status: 403 }, { reason: 'forbidden', detail: noRight }],
+    ['no object', { kind: 'refused', status: 404 }, { reason: 'object_not_found', detail: noObject }],
     [
       'no answer',
       { kind: 'unavailable', problem: 'is out', retryAfter: undefined },
@@ -158,6 +161,7 @@ describe('a request', () => {
     const told = await answered();
     expect(told).toMatchObject(failure);
     expect(lines).toMatchObject([{ reason: told.reason, status: told.status, details: told.detail }]);
+    expect(lines[0]).not.toHaveProperty('caller');
   });
 
   it('is checked before it is looked up, and its body only afterwards', async () => {
@@ -170,13 +174,14 @@ describe('a request', () => {
     expect(asked.length).toBe(1);
   });
 
-  it.each<[what: string, object: ObjectResult, asks: number]>([
+  it.each<[what: string, object: ObjectResult, asks: number, more?: Readonly<Record<string, string>>]>([
     ['it may be invoked', found('motor-1'), 1],
     ['it may not', { kind: 'refused', status: 403 }, 0],
-  ])('is asked for its body when %s', async (_, object, asks) => {
+    ['its body is too large', found('motor-1'), 0, { 'content-length': '262145' }],
+  ])('is asked for its body when %s', async (_, object, asks, more) => {
     const looking = signal<ObjectResult>();
     const { send } = setUp({ object: () => looking.given });
-    const { outcome, response } = send({ headers: { ...headers, expect: '100-continue' } });
+    const { outcome, response } = send({ headers: { ...headers, expect: '100-continue', ...more } });
     await vi.advanceTimersByTimeAsync(0);
     expect(response.writeContinue).not.toHaveBeenCalled();
     looking.give(object);
@@ -212,17 +217,19 @@ describe('a request', () => {
     expect(await busy.answered()).toMatchObject({ reason: 'overloaded' });
   });
 
+  const foreign = new Failure('no_reply', 'too late', { foreignDetail: 'words of the device' });
   it.each<[what: string, error: Error, failure: object]>([
     [
       'a look-up fails',
       new Rejection('timeout_exceeded', 'too late'),
       { reason: 'backend_unavailable', retryAfter: 5, fields: { cause: 'too late' } },
     ],
-    ['it fails', new Failure('no_reply', 'too late'), { reason: 'no_reply', detail: 'too late' }],
+    ['it fails', foreign, { reason: 'no_reply', detail: 'too late' }],
     ['a defect ends it', new TypeError('a defect'), { reason: 'internal_error' }],
   ])('fails as it should when %s', async (_, error, failure) => {
-    const { answered } = setUp({ invoke: () => Promise.reject(error) });
+    const { answered, lines } = setUp({ invoke: () => Promise.reject(error) });
     expect(await answered()).toMatchObject(failure);
+    expect(JSON.stringify(lines)).not.toContain('words of the device');
   });
 
   it.each(['done', 'failed'])('ends after the work on it is %s, even if its caller has gone', async (how) => {

@@ -32,20 +32,23 @@ describe('the path of a request', () => {
     method: 'stop',
   };
 
-  it.each([
-    [true, {}],
-    [true, { method: '𝕩'.repeat(256) }],
-    [true, { method: 'a b' }],
-    [false, { objectId: 'motor-1' }],
-    [false, { model: '../x' }],
-    [false, { method: '' }],
-    [false, { method: 'x'.repeat(257) }],
-    [false, { method: 'a\u0000' }],
-    [false, { method: '\u0085' }],
-    [true, { method: 'क्\u200dष' }],
-  ])('is accepted: %j for %j', (isAccepted, change) =>
-    expect(reasonOf(() => checkPath({ ...valid, ...change }))).toBe(isAccepted ? undefined : 'invalid_request'),
-  );
+  const noMethod = /^invalid_request: .* must have 1 to 256 characters and no control characters$/;
+  it.each<[refusal: RegExp | undefined, change: object]>([
+    [undefined, {}],
+    [undefined, { method: '𝕩'.repeat(256) }],
+    [undefined, { method: 'a b' }],
+    [/^invalid_request: .* must be a GUID$/, { objectId: 'motor-1' }],
+    [/^invalid_request: .* must be a model identifier$/, { model: '../x' }],
+    [noMethod, { method: '' }],
+    [noMethod, { method: 'x'.repeat(257) }],
+    [noMethod, { method: 'a\u0000' }],
+    [noMethod, { method: '\u0085' }],
+    [undefined, { method: 'क्\u200dष' }],
+  ])('is refused with %s: %j', (refusal, change) => {
+    const checked = expect(() => checkPath({ ...valid, ...change }));
+    if (refusal === undefined) checked.not.toThrow();
+    else checked.toThrow(refusal);
+  });
 });
 
 it.each<[Reason | undefined, string, Record<string, string>]>([
@@ -72,7 +75,8 @@ describe('the caller of a request', () => {
     ['Bearer ä', undefined],
     [`Bearer ${'x'.repeat(8_193)}`, undefined],
   ])('has with the header %s the token %s', (header, token) => {
-    if (token === undefined) expect(reasonOf(() => bearerToken(header))).toBe('unauthorized');
+    const refusal = header === undefined ? /a bearer token is required/ : /the word Bearer, one space and a token/;
+    if (token === undefined) expect(() => bearerToken(header)).toThrow(refusal);
     else expect(bearerToken(header)).toBe(token);
   });
 
@@ -110,17 +114,18 @@ describe('the caller of a request', () => {
 });
 
 describe('the receiver of an invocation', () => {
-  it.each<[path: string | undefined, route: object | Reason]>([
+  const [noOwner, invalid] = [/^no_owner: no device owns/, /^invalid_path: .* segment, or control characters; nothing/];
+  it.each<[path: string | undefined, route: object]>([
     ['motor-1', { device: 'motor-1', target: '' }],
     ['gateway-1/bus/drive-1', { device: 'gateway-1', target: 'bus/drive-1' }],
-    [undefined, 'no_owner'],
-    ['', 'no_owner'],
+    [undefined, noOwner],
+    ['', noOwner],
     ...[
       ...['.', '../motor-1/x', '/motor-1', 'motor-1/', 'motor-1//x', 'motor-1/x/..', 'motor-1/x\u0000'],
       'motor-1/\ud800',
-    ].map((path): [string, Reason] => [path, 'invalid_path']),
+    ].map((path): [string, object] => [path, invalid]),
   ])('at the path %s is %j', (path, route) => {
-    if (typeof route === 'string') expect(reasonOf(() => routeOf(path))).toBe(route);
+    if (route instanceof RegExp) expect(() => routeOf(path)).toThrow(route);
     else expect(routeOf(path)).toEqual(route);
   });
 
