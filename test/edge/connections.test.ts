@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
-import { failure } from '../../edge/src/hub/invocation.ts';
-import { createLog } from '../../edge/src/observing/log.ts';
-import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { startTestEdge, type TestEdge, users } from './support/testEdge.ts';
 
-// Hub or broker is offline, refuses the proxy, or restarts (M13).
+// Hub or broker is offline or restarts (M13); each connection by itself is in hubConnection.test.ts and brokerConnection.test.ts.
 
 const other = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 let edge: TestEdge;
@@ -31,18 +27,6 @@ describe('the broker', () => {
     expect(logged('connected to the broker')).toHaveLength(1);
   });
 
-  it('restarts: meanwhile invocations get 503 and are not delivered later', async () => {
-    edge = await startTestEdge();
-    await expectWorking();
-    await edge.stopBroker();
-    await waitingFor(/the broker/);
-    expect(await edge.call()).toMatchObject({ status: 503 });
-    await edge.startBroker();
-    const press = await edge.module('press', (request) => request.reply(5));
-    await edge.ready();
-    expect([(await edge.call()).payload, press.received.length]).toEqual([{ status: 5 }, 1]);
-  });
-
   it('restarts during a call: the module can reply after the restart', async () => {
     edge = await startTestEdge();
     const press = await edge.module('press');
@@ -55,40 +39,6 @@ describe('the broker', () => {
     const again = await edge.module('press');
     again.publish(`press/out/6/${requestId}`, '');
     expect((await calling).payload).toEqual({ status: 6 });
-  });
-
-  it('stores nothing for a module that is not subscribed: the call ends with 504 and is never delivered', async () => {
-    edge = await startTestEdge();
-    const press = await edge.module('press', undefined, false);
-    expect(await edge.call({ timeout: 5 })).toMatchObject({ status: 504, reason: 'no_reply_at_device' });
-    await press.client.subscribeAsync('press/in/#');
-    const next = edge.call();
-    const request = await press.next();
-    request.reply(1);
-    await next;
-    expect(press.received).toEqual([request]);
-  });
-
-  it('refuses the credentials: the log has the reason once, and the proxy tries again', async () => {
-    edge = await startTestEdge({ broker: { password: 'wrong' } });
-    await waitingFor(/the broker: Connection refused/);
-    await waitingFor(/^(?!.*the hub)/);
-    expect(await edge.call()).toMatchObject({ status: 503 });
-    expect(logged('Connection refused').length).toBe(1); // not one line for each attempt
-  });
-
-  it('refuses the subscription for one module: its calls get 503, others work', async () => {
-    const proxy = { password: 'edge-proxy-secret', publish: ['press/in/#', 'bus/in/#'], subscribe: ['press/out/#'] };
-    edge = await startTestEdge({ users: { ...users, 'edge-proxy': proxy } });
-    await expectWorking();
-    expect((await edge.call({ target: 'line', objectId: other })).status).toBe(503);
-    expect(logged('the broker refuses the subscription')).toMatchObject([
-      { level: 'error', module: 'bus' },
-      { level: 'error', module: 'camera' },
-    ]);
-    await edge.rewrite({});
-    await expect.poll(() => logged('the configuration was read again')).toHaveLength(1);
-    expect(logged('the broker refuses the subscription')).toHaveLength(2); // not again for each attempt
   });
 
   it('does not allow to publish to a module and closes the connection: others work again', async () => {
@@ -109,58 +59,18 @@ describe('the hub', () => {
     await expectWorking();
   });
 
-  it('restarts: the proxy reconnects', async () => {
-    edge = await startTestEdge();
-    await expectWorking();
-    await edge.hub.close();
-    await waitingFor(/the hub/);
-    await edge.startHub();
-    await expectWorking();
-  });
-
-  it('closes the connection during a call: the log reports the lost response, the next call works', async () => {
+  it('restarts during a call: the lost response is counted, and the proxy reconnects', async () => {
     edge = await startTestEdge();
     const press = await edge.module('press');
     const calling = edge.call().catch((error: Error) => error);
     const request = await press.next();
-    await edge.hub.faults.strike({ kind: 'drop', deviceId: 'edge-1' });
+    await edge.hub.close();
     expect(await calling).toBeInstanceOf(Error);
+    await waitingFor(/the hub/);
     request.reply(1);
-    await expect.poll(() => logged('a response did not reach the hub')).toHaveLength(1);
-    expect(await edge.metrics()).toContain('\ndevice_messaging_edge_responses_lost_total 1\n');
+    await expect.poll(() => edge.metrics()).toContain('\ndevice_messaging_edge_responses_lost_total 1\n');
     await press.close();
-    await expectWorking();
-  });
-
-  it('refuses the key: the log has the reason', async () => {
-    edge = await startTestEdge({ isHubDown: true });
     await edge.startHub();
-    await edge.ready();
-    edge.hub.registry.update('edge-1', { primaryKey: Buffer.alloc(32).toString('base64') });
-    await edge.hub.faults.strike({ kind: 'drop', deviceId: 'edge-1' });
-    await waitingFor(/the hub: .*(Not authorized|refused)/i);
-  });
-
-  it('knows the proxy as a module of the device', async () => {
-    edge = await startTestEdge({ moduleId: 'proxy' });
-    await expectWorking();
-  });
-
-  it('has two programs with the same identity: the log names the cause, and the proxy works again', async () => {
-    edge = await startTestEdge();
-    const { connectionString, ca = '' } = edge.configuration.hub;
-    const other = connectToHub({
-      access: () => ({ connectionString, ca, webSockets: false }),
-      onInvocation: async () => failure('no_module', 'this is the other program'),
-      isIdle: () => true,
-      ...{ log: createLog('silent'), meter: createMeter() },
-      backoff: { initialMs: 50, maxMs: 500, stableAfterMs: 60_000 },
-    });
-    try {
-      await expect.poll(() => logged('does another program use the identity')).toHaveLength(1);
-    } finally {
-      await other.close();
-    }
     await expectWorking();
   });
 });

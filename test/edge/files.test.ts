@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -6,9 +6,9 @@ import { startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { createFileStorage } from '../../src/stores/methodFiles.ts';
 import { storageAccount } from '../support/storageAccount.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
-import { type Call, startTestEdge, type TestEdge, type TestEdgeOptions, type TestModule } from './support/testEdge.ts';
+import { startTestEdge, type TestEdge, type TestEdgeOptions, type TestModule } from './support/testEdge.ts';
 
-// Inputs that are files, fetched from real servers into real folders (M12).
+// Inputs that are files, fetched from real servers into real folders (M12); all that can fail is in fileInputs.test.ts.
 
 let edge: TestEdge;
 const server = startForEach(startFileServer);
@@ -20,8 +20,8 @@ const start = async (options: TestEdgeOptions = {}) => {
 afterEach(() => edge.close());
 
 type Signed = ReturnType<FileServer['signed']>;
-const load = (image: Signed, more: Call = {}) =>
-  edge.call({ method: 'load', input: { image: 'acme/firmware.bin', name: 'firmware' }, files: { image }, ...more });
+const load = (image: Signed) =>
+  edge.call({ method: 'load', input: { image: 'acme/firmware.bin', name: 'firmware' }, files: { image } });
 const inFolder = async () => (await readdir(edge.files)).sort();
 
 describe('a file', () => {
@@ -59,43 +59,4 @@ describe('a file', () => {
     await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('FIRMWARE'));
     expect((await load(signed.file)).payload.detail).toMatch(/it has changed since it was signed/);
   });
-});
-
-describe('a file is not delivered', () => {
-  it('when its download takes too long: the call ends in time', async () => {
-    await start();
-    server.behave(() => {});
-    const answered = await load(server.signed('a', 'a'), { timeout: 5 });
-    expect(answered).toMatchObject({ status: 502, reason: 'failed_at_device', payload: { invoked: 'no' } });
-    expect(answered.payload.detail).toMatch(/the download timed out/);
-    expect([await inFolder(), press.received]).toEqual([[], []]);
-    await expect.poll(() => server.open).toBe(0);
-  });
-
-  it('when the broker goes offline during the download', async () => {
-    await start();
-    const signed = server.signed('a', 'firmware');
-    let finish = () => {};
-    server.behave((_, response) => {
-      finish = () => response.writeHead(200, { etag: signed.etag }).end('firmware');
-    });
-    const calling = load(signed);
-    await expect.poll(() => server.open).toBe(1);
-    await edge.stopBroker();
-    await expect.poll(async () => (await edge.readyz()).status).toBe(503);
-    finish();
-    expect(await calling).toMatchObject({ status: 503 });
-    expect(await inFolder()).toEqual([]);
-  });
-});
-
-it('the folder of a module that cannot be written means 503 and a log line without the URL', async () => {
-  await start();
-  await rm(edge.files, { recursive: true });
-  await writeFile(edge.files, '');
-  const answered = await load(server.signed('a', 'a'));
-  expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
-  expect(edge.lines.at(-1)).toMatchObject({ cause: 'ENOTDIR' });
-  await rm(edge.files);
-  await mkdir(edge.files);
 });

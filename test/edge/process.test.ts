@@ -53,21 +53,6 @@ describe('the program', () => {
     await expect.poll(() => edge.broker.subscriptionsOf('edge-proxy')).toEqual(['press/out/+/+']);
   });
 
-  it('finishes the invocations in progress on SIGTERM and refuses new ones', async () => {
-    edge = await startTestEdge({ process: {} });
-    const press = await edge.module('press');
-    const calling = edge.call();
-    const request = await press.next();
-    edge.process?.child.kill('SIGTERM');
-    await expect.poll(() => logged('stopping')).toHaveLength(1);
-    const stopping = { detail: 'the edge proxy is stopping', invoked: 'no' };
-    expect(await edge.call()).toMatchObject({ status: 503, payload: stopping });
-    expect((await edge.readyz()).waitingFor).toEqual(['the end of the stop']);
-    request.reply(3);
-    expect((await calling).payload).toEqual({ status: 3 });
-    expect(await edge.process?.ended).toBe(0);
-  });
-
   it('exits at once on a second signal', async () => {
     edge = await startTestEdge({ process: {} });
     const press = await edge.module('press');

@@ -77,9 +77,12 @@ describe('a changed configuration', () => {
     const before = edge.call({ method: 'slow' });
     const request = await first.next();
     // The object goes to another module, whose topics the proxy may use.
-    await take({ modules: [bus(), { ...camera(), identity: undefined, objectIds: [pressObject] }] });
+    const modules = [bus(), { ...camera(), identity: undefined, objectIds: [pressObject] }];
+    await take({ modules, limits: { inFlight: 2, inFlightPerModule: 2 } });
     const after = edge.call({ method: 'fast' });
-    (await second.next()).reply(2);
+    const next = await second.next();
+    expect((await edge.call()).payload.detail).toMatch(/too many/);
+    next.reply(2);
     expect([(await after).payload, subscriptions()]).toEqual([{ status: 2 }, all]);
     request.reply(1);
     expect((await before).payload).toEqual({ status: 1 });
@@ -123,17 +126,6 @@ describe('a changed configuration', () => {
     await module.close();
   });
 
-  it('changes the limits', async () => {
-    await start();
-    const module = await edge.module('press');
-    const first = edge.call();
-    const request = await module.next();
-    await take({ limits: { inFlight: 1, inFlightPerModule: 1 } });
-    expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
-    request.reply(0);
-    await first;
-  });
-
   it('with a fault is refused with its line, and the last good one stays in effect', async () => {
     await start();
     const module = await edge.module('press', (request) => request.reply(0));
@@ -151,17 +143,6 @@ describe('a changed configuration', () => {
     await module.close();
   });
 
-  it('of the process or of its identity takes effect at the next start, which the log says', async () => {
-    await start();
-    const { connectionString, ca: _, ...hub } = edge.configuration.hub;
-    const other = connectionString.replace('DeviceId=edge-1', 'DeviceId=edge-2');
-    await take({ hub: { ...hub, connectionString: other }, log: { level: 'info' }, modules: [press()] });
-    expect(logged('configuration.restart_needed')).toMatchObject([{ settings: ['log', 'hub'] }]);
-    expect(logged('hub.connected')).toHaveLength(1);
-    await take({ modules: [press()] });
-    expect(logged('configuration.restart_needed')).toHaveLength(1);
-  });
-
   it('with the next password of the broker takes effect when no invocation is in progress', async () => {
     const rights = { publish: ['press/in/#'], subscribe: ['press/out/#', 'bus/out/#', 'camera/out/#'] };
     const user = { ...users['edge-proxy'], ...rights };
@@ -174,18 +155,6 @@ describe('a changed configuration', () => {
     await take({ broker: { url, username: 'edge-proxy', password: 'another-secret' } });
     await expectReconnected('broker.connected');
     expect(JSON.stringify(edge.lines)).not.toContain('another-secret');
-  });
-
-  it('with the other key at the hub takes effect when no invocation is in progress', async () => {
-    await start();
-    const expectReconnected = await invokeMeanwhile();
-    const { secondaryKey = '' } = edge.hub.registry.get('edge-1') ?? {};
-    const { connectionString: before } = edge.configuration.hub;
-    const connectionString = before.replace(/SharedAccessKey=.*/, `SharedAccessKey=${secondaryKey}`);
-    await take({ hub: { connectionString, caFile: edge.hub.caFile } });
-    edge.hub.registry.update('edge-1', { primaryKey: Buffer.alloc(32, 7).toString('base64'), secondaryKey });
-    await expectReconnected('hub.connected');
-    expect(JSON.stringify(edge.lines)).not.toContain(secondaryKey);
   });
 
   it('with the next certificate of the proxy takes effect when no invocation is in progress', async () => {

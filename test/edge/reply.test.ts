@@ -23,7 +23,7 @@ describe('a reply', () => {
   });
 
   it.each<[string, string, string | Buffer, string]>([
-    ['with the status OK', 'OK', '', noInteger],
+    ['with the status OK {S24.2}', 'OK', '', noInteger],
     ['with a status with a fraction', '1.5', '', noInteger],
     ['with a status that is empty', '', '', noInteger],
     ['with a status beyond 2^53', '9007199254740993', '', noInteger],

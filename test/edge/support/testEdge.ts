@@ -34,12 +34,11 @@ export type TestModule = Awaited<ReturnType<typeof connectModule>>;
 interface ModuleOptions {
   readonly url: string;
   readonly id: string;
-  readonly isSubscribed?: boolean;
   readonly answer?: (request: Received) => void;
 }
 
 /** The user name and the prefix of the topics are the id of the module. */
-export async function connectModule({ url, id, isSubscribed = true, answer }: ModuleOptions) {
+export async function connectModule({ url, id, answer }: ModuleOptions) {
   const client = await mqtt.connectAsync(url, { username: id, password: `${id}-secret`, reconnectPeriod: 50 });
   client.on('error', () => {});
   const received: Received[] = [];
@@ -66,7 +65,7 @@ export async function connectModule({ url, id, isSubscribed = true, answer }: Mo
     take();
     answer?.(request);
   });
-  if (isSubscribed) await client.subscribeAsync(`${id}/in/#`);
+  await client.subscribeAsync(`${id}/in/#`);
   return {
     client,
     received: received as readonly Received[],
@@ -147,9 +146,6 @@ export interface TestEdgeOptions {
   readonly limits?: object;
   readonly files?: object;
   readonly folder?: object;
-  readonly broker?: object;
-  /** Connect as a module of the device. */
-  readonly moduleId?: string;
   /** Sign in with a certificate in files, `device.pem` and `device.key` of the folder. */
   readonly hasCertificate?: boolean;
   readonly process?: ProcessOptions;
@@ -184,10 +180,8 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
     ...(mqtts !== undefined && { ports: { mqtts } }),
   });
   let hub = await startHub(hubOptions());
-  if (options.moduleId !== undefined) hub.registry.create('edge-1', { moduleId: options.moduleId });
-  const connectionString = hub.deviceConnectionString('edge-1', options.moduleId);
+  const connectionString = hub.deviceConnectionString('edge-1');
   const { mqtts } = hub.ports;
-  const clientId = options.moduleId === undefined ? 'edge-1' : `edge-1/${options.moduleId}`;
   const allowed = options.users ?? users;
   let broker = await startBroker({ users: allowed });
   if (options.isBrokerDown) await broker.close();
@@ -198,7 +192,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
     ...(options.isNarrow
       ? { hub: { connectionString, webSockets: true, ...(own && certificateFiles) }, network: { caFile: hub.caFile } }
       : { hub: { connectionString, caFile: hub.caFile, ...(own && certificateFiles) } }),
-    broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
+    broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret' },
     modules: [
       {
         ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
@@ -275,10 +269,10 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
         ...(input && { input }),
         ...(given && { files: given }),
       };
-      return invokeDirectly(hub, clientId, payload, timeout);
+      return invokeDirectly(hub, 'edge-1', payload, timeout);
     },
-    async module(id: 'press' | 'bus' | 'camera', answer?: (request: Received) => void, isSubscribed = true) {
-      const module = await connectModule({ url: broker.url, id, isSubscribed, ...(answer && { answer }) });
+    async module(id: 'press' | 'bus' | 'camera', answer?: (request: Received) => void) {
+      const module = await connectModule({ url: broker.url, id, ...(answer && { answer }) });
       modules.push(module);
       return module;
     },
@@ -303,7 +297,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
     },
   };
-  if (!options.isHubDown && !options.isBrokerDown && !options.broker && !options.users) await edge.ready();
+  if (!options.isHubDown && !options.isBrokerDown && !options.users) await edge.ready();
   return edge;
 }
 
