@@ -96,23 +96,13 @@ describe('What happens to the messages of a device now? The tap', () => {
   });
 });
 
-describe('the command that asks the admin port', () => {
-  it('lists its requests, and prints an answer', async () => {
-    const { code, stdout: output } = await run('admin', [], access());
-    expect([code, JSON.parse(output)]).toEqual([0, expect.objectContaining({ program: 'service' })]);
-    const asked = await run('admin', ['/devices?device=pump-1'], access());
-    expect([asked.code, JSON.parse(asked.stdout)]).toEqual([0, expect.objectContaining({ devices: [] })]);
-    desk.said.push(output, asked.stdout);
-  });
-  it('changes the level of the log', async () => {
-    const changed = await run('admin', ['--level', 'trace'], access());
-    expect([changed.code, JSON.parse(changed.stdout)]).toEqual([0, { level: 'trace' }]);
-    expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
-  });
-  it('reports an error', async () => {
-    const failed = await run('admin', ['--url', 'http://127.0.0.1:1', '/'], access());
-    expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/does not answer/) });
-  });
+it('the command that asks the admin port prints an answer, and changes the level of the log', async () => {
+  const asked = await run('admin', ['/devices?device=pump-1'], access());
+  expect([asked.code, JSON.parse(asked.stdout)]).toEqual([0, expect.objectContaining({ devices: [] })]);
+  const changed = await run('admin', ['--level', 'trace'], access());
+  expect([changed.code, JSON.parse(changed.stdout)]).toEqual([0, { level: 'trace' }]);
+  expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
+  desk.said.push(asked.stdout);
 });
 
 it('No output of the admin port, the tap and the log has a secret', async () => {
