@@ -95,7 +95,6 @@ export function createSenders({ hub }: Pick<TestSandbox, 'hub'>) {
   }
 
   return {
-    append,
     /** So many messages that need the principal manager only. */
     renewKeys(device: string, count: number, ack = 'all', partition = 0) {
       for (let number = 0; number < count; number += 1)

@@ -136,7 +136,6 @@ const devices = ['motor-1', 'motor-2', 'gateway-1', 'pump-1'];
 export const conveyor = 'Conveyor motor';
 export const idle = 'Idle motor';
 export const flap = 'Flap drive';
-export const spare = 'Spare motor';
 
 export const environment = (
   hub: Hub,
