@@ -39,12 +39,14 @@ export async function startModule({ id, url, password, topics, answer, onRequest
   client.on('message', (topic, bytes) => {
     const [method = '', requestId = ''] = topic.slice(topics.in.length + 1).split('/');
     const payload = bytes.toString();
-    void answer(method, payload === '' ? undefined : JSON.parse(payload)).then(({ status, output }) => {
-      const replyTopic = `${topics.out}/${status}/${requestId}`;
-      const reply = output === undefined ? '' : JSON.stringify(output);
-      onRequest({ module: id, topic, payload, replyTopic, reply });
-      client.publish(replyTopic, reply);
-    });
+    void answer(method, payload === '' ? undefined : JSON.parse(payload))
+      .catch(({ message }: Error): ModuleReply => ({ status: 500, output: { error: message } }))
+      .then(({ status, output }) => {
+        const replyTopic = `${topics.out}/${status}/${requestId}`;
+        const reply = output === undefined ? '' : JSON.stringify(output);
+        onRequest({ module: id, topic, payload, replyTopic, reply });
+        client.publish(replyTopic, reply);
+      });
   });
   await client.subscribeAsync(`${topics.in}/+/+`);
   return { close: () => client.endAsync(true) };

@@ -54,6 +54,11 @@ describe('the demonstration of an edge device', () => {
   });
 });
 
+it('a module whose method fails says so, and the sandbox goes on', async () => {
+  const { status, answer } = await invoke('edge-1/press', 'loadFirmware'); // inputs may be left out, the file too
+  expect([status, answer]).toEqual([200, { status: 500, output: { error: expect.stringContaining('ENOENT') } }]);
+});
+
 describe('the broker of the sandbox', () => {
   const connect = (user: string, password = sandbox.state.edge?.broker.passwords[user] ?? '') =>
     mqtt.connectAsync(sandbox.state.edge?.broker.url ?? '', { username: user, password, reconnectPeriod: 0 }, false);
