@@ -95,7 +95,7 @@ async function inSandbox({ device: deviceId, restart }: Options, directory: stri
     release: {
       how: 'by its end',
       async do() {
-        await ask('DELETE', `/faults/${fault}`);
+        if (fault !== '') await ask('DELETE', `/faults/${fault}`);
       },
     },
   });
@@ -119,7 +119,11 @@ function asked(question: string, { stdin, stderr }: Pick<Streams, 'stdin' | 'std
   return {
     how: 'by you, when you are asked to',
     async do(signal) {
+      // After Ctrl-C nobody waits for an answer.
+      if (signal.aborted) return void stderr.write(`${question}!\n`);
       const terminal = createInterface({ input: stdin, output: stderr as NodeJS.WritableStream });
+      // At a terminal it takes the key: no signal comes.
+      terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       await terminal.question(`${question}, then press Enter: `, { signal }).finally(() => terminal.close());
     },
   };

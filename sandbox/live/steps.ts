@@ -95,12 +95,12 @@ async function survive(device: Device, deployment: Deployment, names: LiveNames,
 async function letDie(device: Device, deployment: Deployment, names: LiveNames, waitMs: number, signal: AbortSignal) {
   const { admin, hinder, release } = deployment;
   const before = admin && (await lettersOf(deployment, names));
-  await hinder?.do(signal);
   try {
+    await hinder?.do(signal);
     const problems = await exchange(device, failingMessage(names), patience * waitMs);
     if (problems.length > 0 || before === undefined) return problems;
     // it is kept after its answer
-    for (const until = performance.now() + waitMs; performance.now() < until; await sleep(250))
+    for (const until = performance.now() + waitMs; performance.now() < until; await sleep(250, undefined, { signal }))
       if ((await lettersOf(deployment, names)) > before) return [];
     return [
       `the service has no more dead letters of ${names.deviceId} than before, ${before}, within ${waitMs / 1000} s`,
