@@ -81,10 +81,11 @@ export const fleetRoute = (addresses: string) => ({
 export function readableFleet({ members, unread }: Awaited<ReturnType<typeof lookAtFleet>>): string {
   const rows = members.map(({ address, program = '', instance = '', version = '', error, ...about }) => {
     const { partitions = [], troubles = [] } = about;
-    const behind = partitions.reduce((most, { behindSeconds }) => Math.max(most, behindSeconds ?? 0), 0);
+    const most = Math.max(...partitions.map(({ behindSeconds }) => Number(behindSeconds)));
+    const behind = partitions.some(({ behindSeconds }) => behindSeconds === null) ? 'not known' : `${most} s`;
     const reads = partitions.map(({ partition }) => partition).join(' ');
     return error === undefined
-      ? [address, program, instance, version, reads, partitions.length > 0 ? `${behind} s` : '', troubles.join('; ')]
+      ? [address, program, instance, version, reads, partitions.length > 0 ? behind : '', troubles.join('; ')]
       : [address, '', '', '', '', '', error];
   });
   const head = ['address', 'program', 'instance', 'version', 'reads', 'behind', 'troubles'];

@@ -50,6 +50,11 @@ it('a fleet is what each instance reads, how far it is behind, what is wrong, an
   );
 });
 
+it('a fleet does not know how far an instance is behind that does not know it of a partition', () => {
+  const partitions = [7, null].map((behindSeconds, index) => ({ partition: String(index), behindSeconds }));
+  expect(readableFleet({ members: [{ address: 'one', partitions }], unread: [] })).toContain('0 1    not known');
+});
+
 it('an instance that does not answer, or tells this one nothing, is shown with the reason beside the others', async () => {
   const [good, other] = [await instance('one', ['0']), await instance('two', ['1'], [], 'another-token-of-others')];
   const { members } = await lookAtFleet(`127.0.0.1:${good},127.0.0.1:1,127.0.0.1:${other}`, token);
