@@ -10,6 +10,7 @@ import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
 import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
+import { sandboxDirectory } from './state/directories.ts';
 import { createPrinter, folding, type Printer, silent } from './terminal/print.ts';
 import { explain } from './terminal/usage.ts';
 
@@ -64,7 +65,7 @@ async function run(sandbox: Sandbox, options: Options, printer: Printer): Promis
   const isAsExpected = await demonstrateAll(sandbox, options, printer);
   if (exit) return isAsExpected ? 0 : 1;
   printer.progress(`The sandbox keeps running; all hosts, ports and keys are in ${join(directory, 'state.json')}`);
-  printer.line(nextSteps(sandbox));
+  printer.line(nextSteps(sandbox, directory));
   return interruption();
 }
 
@@ -97,11 +98,12 @@ function showPage(url: string, isOpened: boolean, printer: Printer): void {
   if (isOpened) openBrowser(url, () => printer.progress('No browser can be opened here'));
 }
 
-function nextSteps({ state, frontDoor }: Sandbox): string {
+function nextSteps({ state, frontDoor }: Sandbox, directory: string): string {
+  const there = directory === sandboxDirectory ? '' : ` --directory ${directory}`;
   const rows = [
     ...(state.page ? [['The page', state.page.url]] : []),
-    ['Send as a device', 'npm run device -- --id my-pump model.create'],
-    ...(state.edge ? [['Invoke a method', `npm run invoke -- edge-1/press configure '{"rpm":1450}'`]] : []),
+    ['Send as a device', `npm run device -- --id my-pump model.create${there}`],
+    ...(state.edge ? [['Invoke a method', `npm run invoke -- edge-1/press configure '{"rpm":1450}'${there}`]] : []),
     [],
     ['All messages', 'npm run device -- --help'],
     ['The hub', state.hub.adminUrl],
@@ -113,8 +115,8 @@ function nextSteps({ state, frontDoor }: Sandbox): string {
     ...(frontDoor?.process
       ? [
           ['Front door', frontDoor.state.url],
-          ['Answer as a device', 'npm run device -- --methods --id motor-1'],
-          ['and invoke it', 'npm run invoke -- motor-1 stop'],
+          ['Answer as a device', `npm run device -- --methods --id motor-1${there}`],
+          ['and invoke it', `npm run invoke -- motor-1 stop${there}`],
         ]
       : []),
     ...(state.edge ? [['Modules’ broker', state.edge.broker.url]] : []),

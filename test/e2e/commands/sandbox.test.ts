@@ -52,11 +52,16 @@ describe('npm run sandbox', () => {
     for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
   it('says in at most 40 lines what a newcomer needs: the page, and commands to try', async () => {
-    const { shown, stop } = start(['--directory', join(folder, 'brief')]);
+    const directory = join(folder, 'brief');
+    const { shown, stop } = start(['--directory', directory]);
     await expect.poll(shown, { timeout: 200_000 }).toContain('Ctrl-C');
     expect(shown()).toContain('examples went as expected');
     for (const next of ['The page', 'npm run device -- --id my-pump model.create', 'npm run invoke -- edge-1/press'])
       expect(shown()).toContain(next);
+    const commands = shown().match(/npm run (device|invoke) .*/g) ?? [];
+    expect(commands.filter((command) => !command.includes(` --directory ${directory}`))).toEqual([
+      'npm run device -- --help',
+    ]);
     expect(shown().split('\n').length).toBeLessThanOrEqual(40);
     expect((await stop('SIGINT')).code).toBe(0);
   });
