@@ -26,9 +26,12 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
   }
   it('asks for the token, keeps it in memory only, and asks again after a reload', async () => {
     const page = await open(url);
-    await page.getByLabel(/^Token/).fill('a-wrong-one');
-    await page.getByRole('button', { name: 'Use it' }).click();
-    await page.getByText('a bearer token is needed').waitFor();
+    // No header can have a quote such as these.
+    for (const wrong of ['“pasted”', 'a-wrong-one']) {
+      await page.getByLabel(/^Token/).fill(wrong);
+      await page.getByRole('button', { name: 'Use it' }).click();
+      await page.getByText('a bearer token is needed').waitFor();
+    }
     await entered(page);
     const all = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])';
     const stored = await page.evaluate(all);
@@ -73,6 +76,35 @@ describe.skipIf(isSkipped)('the page of the admin port', () => {
     await option(/handled/).click();
     await option(/<img src=x>/).waitFor();
     expect(await page.locator('img').count()).toBe(0);
+  });
+  it('follows the device of the link, not the one that was written before', async () => {
+    const page = await entered(await open(`${url}#/follow`));
+    const field = page.getByLabel('Device', { exact: true });
+    await field.fill('pump-1');
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByText('following …').waitFor();
+    await page.evaluate(`location.hash = '#/follow?device=pump-9'`);
+    await page.getByText('node dist/tap.js --device pump-9', { exact: true }).waitFor();
+    expect(await field.inputValue()).toBe('pump-9');
+    await field.fill('');
+    expect(await field.inputValue()).toBe('');
+  });
+  it('says how many devices it does not list, and what it does not know', async () => {
+    const page = await open(url);
+    const partitions = [1_000, null].map((behindSeconds, index) => ({ partition: String(index), behindSeconds }));
+    const devices = { devices: [], further: 0 };
+    const fullQueues = { devices: [{ device: 'full', replies: 1, seconds: 1 }], further: 7 };
+    const answers = {
+      fleet: { members: [{ address: 'one', partitions }], unread: [] },
+      'devices?*': { ...devices, fullQueues, notFetching: { devices: ['asleep'], further: 8 } },
+    };
+    for (const [path, json] of Object.entries(answers))
+      await page.route(`**/${path}`, (route) => route.fulfill({ json }));
+    await entered(page);
+    await page.getByRole('link', { name: 'Instances' }).click();
+    await page.getByRole('row').filter({ hasText: 'not known' }).waitFor();
+    await page.getByRole('link', { name: 'Waiting devices' }).click();
+    for (const more of ['and 7 more', 'and 8 more']) await page.getByText(more).waitFor();
   });
   it('prints the commands for dead letters, and does none of it', async () => {
     const page = await entered(await open(`${url}#/letters?device=it%27s`));

@@ -256,6 +256,28 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     const picture = page.getByRole('region', { name: 'References, as a picture' });
     await picture.getByRole('button', { name: 'Drawn pump' }).waitFor();
   });
+  it('tells objects with one id apart by their tenants', async () => {
+    const page = await open('about:blank');
+    const [press] = sandbox.backends.world.objects.list().filter(({ name }) => name === 'Press');
+    const { objectId, model, type } = press ?? { type: { ref: '' } };
+    const references = [{ name: 'itself', to: { objectId, model } }];
+    const data = ['acme', 'globex'].map((tenant) => ({
+      ...{ tenant, name: `of ${tenant}`, path: tenant },
+      ...{ objectId, model, type: type.ref, references },
+    }));
+    await page.route('**/world/objects', (route) => route.fulfill({ json: { data } }));
+    await page.goto(`${url}/#/objects`);
+    const picture = page.getByRole('region', { name: 'References, as a picture' });
+    for (const { name } of data) {
+      await page.getByRole('cell', { name, exact: true }).getByRole('button').click();
+      await page.getByRole('heading', { name }).waitFor();
+      await picture.locator('[aria-pressed=true]', { hasText: name }).waitFor();
+    }
+    expect(await page.getByRole('row').filter({ hasText: 'itself → of globex' }).count()).toBe(1);
+    await page.goto(`${url}/#/invoke`);
+    await page.getByLabel('Object', { exact: true }).selectOption({ label: `of globex (globex, ${type.ref})` });
+    expect(await page.getByLabel('Object', { exact: true }).locator('option:checked').innerText()).toMatch('globex');
+  });
   it('stays smooth with 10,000 messages: only rows in sight are in the document', async () => {
     const page = await open(`${url}/#/messages?filter=pump-2`);
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();

@@ -110,6 +110,11 @@ describe('the flow of a message', () => {
     const [flow] = flowsOf(journal([0, { ...sent, properties: { ...properties, ...changed } }])).list();
     expect(flow?.outcome).toEqual({ is: 'none', text });
   });
+  it('whose acknowledgement is compressed has no result that the page can read', () => {
+    const compressed = { msgType: 'ack', 'content-encoding': 'gzip' };
+    const [flow] = flowsOf(journal([0, sent], [10, { ...ack, properties: compressed, text: 'H4sI' }])).list();
+    expect(flow).toMatchObject({ outcome: { is: 'none', text: 'answered, compressed' }, tookMs: 10 });
+  });
   it('of an invocation begins with its first look-up, and has the status of the device', () => {
     const entries = journal(
       [0, { ...call, deviceId: '', method: 'GET' }],

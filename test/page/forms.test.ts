@@ -74,8 +74,8 @@ it('references are drawn from left to right, also in a ring and to oneself', () 
   const path = [object('a', 'b'), object('b', 'c'), object('c')];
   const ring = [object('r', 's'), object('s', 'r')];
   const { nodes, lines } = graphOf([...path, ...ring, object('o', 'o'), object('alone')]);
-  expect(nodes.map(({ key }) => key[0]).sort()).toEqual(['a', 'b', 'c', 'o', 'r', 's']);
-  const xOf = (name: string) => nodes.find(({ key }) => key.startsWith(name))?.x ?? -1;
+  expect(nodes.map(({ title }) => title).sort()).toEqual(['a', 'b', 'c', 'o', 'r', 's']);
+  const xOf = (name: string) => nodes.find(({ title }) => title === name)?.x ?? -1;
   expect(xOf('a')).toBeLessThan(xOf('b'));
   expect(xOf('b')).toBeLessThan(xOf('c'));
   expect(lines).toHaveLength(5);

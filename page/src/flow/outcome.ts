@@ -57,7 +57,7 @@ export function outcomeOf(flow: Flow, entry: Entry): Outcome {
 }
 
 function ofAcknowledgement({ text = '', properties = {} }: Entry): Outcome {
-  if (properties['content-encoding'] !== undefined) return { is: 'ok', text: 'answered' };
+  if (properties['content-encoding'] !== undefined) return { is: 'none', text: 'answered, compressed' };
   const isDone = memberOf(text, 'success') === true;
   return { is: isDone ? 'ok' : 'failed', text: String(memberOf(text, 'code') ?? 'answered') };
 }

@@ -13,9 +13,9 @@ export class Refused extends Error {
 
 let authorization: string | undefined;
 
-/** Sends this token with every request from now on. It is in memory only. */
+/** Sends this token with every request from now on. It is in memory only. What a header cannot have makes it a wrong one. */
 export function withToken(token: string): void {
-  authorization = `Bearer ${token}`;
+  authorization = `Bearer ${token.trim().replace(/[^\x21-\x7e]/g, '?')}`;
 }
 
 /** @throws Refused */

@@ -40,7 +40,12 @@ export function FleetView() {
             title: 'behind',
             isNumber: true,
             of: ({ partitions = [] }) =>
-              partitions.length > 0 && shownSeconds(Math.max(...partitions.map((one) => one.behindSeconds ?? 0))),
+              partitions.length > 0 &&
+              shownSeconds(
+                partitions.some((one) => one.behindSeconds === null)
+                  ? null
+                  : Math.max(...partitions.map((one) => Number(one.behindSeconds))),
+              ),
           },
           {
             title: 'troubles',

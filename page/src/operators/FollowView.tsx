@@ -26,8 +26,9 @@ export function FollowView({ query }: { readonly query: URLSearchParams }) {
   const device = query.get('device') ?? '';
   const hasBodies = query.get('bodies') === '1';
   const isOn = query.get('on') === '1';
-  const [draft, setDraft] = useSession('follow', device);
-  const written = draft === '' ? device : draft;
+  /** What was written, beside the device that the address had: another address counts for more. */
+  const [draft, setDraft] = useSession('follow-draft', { of: device, text: device });
+  const written = draft.of === device ? draft.text : device;
   return (
     <>
       <h2>Follow a device</h2>
@@ -40,7 +41,12 @@ export function FollowView({ query }: { readonly query: URLSearchParams }) {
       >
         <label>
           Device{' '}
-          <input required maxLength={128} value={written} onInput={(event) => setDraft(event.currentTarget.value)} />
+          <input
+            required
+            maxLength={128}
+            value={written}
+            onInput={(event) => setDraft({ of: device, text: event.currentTarget.value })}
+          />
         </label>
         <label>
           <input

@@ -8,6 +8,7 @@ interface Waiting {
   readonly further: number;
   readonly fullQueues: {
     readonly devices: readonly { readonly device: string; readonly replies: number; readonly seconds: number }[];
+    readonly further: number;
   };
   readonly notFetching: { readonly devices: readonly string[]; readonly further: number };
 }
@@ -39,7 +40,7 @@ export function WaitingView({ query }: { readonly query: URLSearchParams }) {
           { title: 'partition', of: ({ partition }) => partition },
         ]}
       />
-      {value && value.further > 0 && <p class="quiet">and {value.further} more</p>}
+      <More of={value?.further} />
       <h2>Replies that wait for room in the queues of their devices</h2>
       <Table
         caption="Replies that wait for room in the queues of their devices"
@@ -52,8 +53,14 @@ export function WaitingView({ query }: { readonly query: URLSearchParams }) {
           { title: 'for', isNumber: true, of: ({ seconds }) => shownSeconds(seconds) },
         ]}
       />
+      <More of={value?.fullQueues.further} />
       <h2>Devices that do not fetch their replies</h2>
       <p>{value?.notFetching.devices.join(', ') || <span class="quiet">none</span>}</p>
+      <More of={value?.notFetching.further} />
     </>
   );
+}
+
+function More({ of = 0 }: { readonly of: number | undefined }) {
+  return of > 0 && <p class="quiet">and {of} more</p>;
 }

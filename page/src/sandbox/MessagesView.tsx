@@ -19,7 +19,7 @@ const stateNames: Readonly<Record<(typeof states)[number], string>> = {
   waiting: 'waits for an answer',
   ok: 'succeeded',
   failed: 'failed',
-  none: 'without answer',
+  none: 'without a result',
   struck: 'struck by a fault',
 };
 

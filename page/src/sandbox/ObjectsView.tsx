@@ -15,7 +15,7 @@ export function ObjectsView({ query }: { readonly query: URLSearchParams }) {
   const all = value?.data ?? [];
   const found = all.filter((one) => textOf(one).includes(filter));
   const object = all.find((one) => keyOf(one) === chosen);
-  const nameOf = (to: { objectId: string; model: string }) => {
+  const nameOf = (to: Parameters<typeof keyOf>[0]) => {
     const target = all.find((one) => keyOf(one) === keyOf(to));
     return target?.name ?? to.objectId;
   };
@@ -42,7 +42,7 @@ export function ObjectsView({ query }: { readonly query: URLSearchParams }) {
           </thead>
           <tbody>
             {found.slice(0, most).map((one) => (
-              <tr key={`${one.tenant} ${keyOf(one)}`}>
+              <tr key={keyOf(one)}>
                 <td>
                   <button
                     type="button"
@@ -55,7 +55,11 @@ export function ObjectsView({ query }: { readonly query: URLSearchParams }) {
                 </td>
                 <td>{one.type}</td>
                 <td>{one.path ?? 'none'}</td>
-                <td>{one.references.map(({ name, to }) => `${name} → ${nameOf(to)}`).join(', ')}</td>
+                <td>
+                  {one.references
+                    .map(({ name, to }) => `${name} → ${nameOf({ ...to, tenant: one.tenant })}`)
+                    .join(', ')}
+                </td>
               </tr>
             ))}
           </tbody>

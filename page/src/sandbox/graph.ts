@@ -29,7 +29,9 @@ const [gapX, gapY] = [90, 14];
 export function graphOf(objects: readonly ObjectModel[]): Graph {
   const byKey = new Map(objects.map((one) => [keyOf(one), one]));
   const edges = objects.flatMap((one) =>
-    one.references.flatMap(({ name, to }) => (byKey.has(keyOf(to)) ? [{ name, from: keyOf(one), to: keyOf(to) }] : [])),
+    one.references
+      .map(({ name, to }) => ({ name, from: keyOf(one), to: keyOf({ ...to, tenant: one.tenant }) }))
+      .filter(({ to }) => byKey.has(to)),
   );
   const used = new Set(edges.flatMap(({ from, to }) => [from, to]));
   const targets = new Set(edges.filter(({ from, to }) => from !== to).map(({ to }) => to));

@@ -32,8 +32,9 @@ export interface Method {
   readonly input?: Readonly<Record<string, { readonly description?: string; readonly dataType: string }>>;
 }
 
-export const keyOf = ({ objectId, model }: { readonly objectId: string; readonly model: string }): string =>
-  `${objectId} ${model}`;
+/** Two tenants may have objects with the same id. */
+export const keyOf = ({ tenant, objectId, model }: Pick<ObjectModel, 'tenant' | 'objectId' | 'model'>): string =>
+  `${tenant} ${objectId} ${model}`;
 
 /** The methods of a type and of its base types, by name. */
 export function methodsOf(type: string, types: readonly TypeDefinition[]): Readonly<Record<string, Method>> {
