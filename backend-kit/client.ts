@@ -37,10 +37,11 @@ export function createClient(url: string, timeoutMs: number) {
 
   return {
     /** Never rejects. */
-    send: (outgoing: Outgoing): Promise<Answer> =>
-      new Promise((resolve) => {
+    send(outgoing: Outgoing): Promise<Answer> {
+      const none = { request: outgoing, status: 0, headers: {}, text: '', json: undefined, isReused: false };
+      // A path or a header that no request can have throws at once.
+      return new Promise<Answer>((resolve) => {
         const { method, path, headers, body, losesAnswer } = outgoing;
-        const none = { request: outgoing, status: 0, headers: {}, text: '', json: undefined, isReused: false };
         const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
         const options = { method, agent, path: prefix + path, headers: { ...headers, ...length } };
         const call = (isTls ? requestHttps : requestHttp)(base, options, (response) => {
@@ -68,7 +69,8 @@ export function createClient(url: string, timeoutMs: number) {
         };
         call.on('error', fail);
         call.end(body);
-      }),
+      }).catch(({ message }: Error) => ({ ...none, failure: message }));
+    },
     close: () => agent.destroy(),
   };
 }

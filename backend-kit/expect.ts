@@ -12,6 +12,8 @@ export class Broken extends Error {
 
 /** The rule cannot be tried; the message says why. */
 export class NotTried extends Error {}
+/** Because of the backends, not of what was given. */
+export class Blocked extends NotTried {}
 
 /** A member of the answer: `data.0.id`. */
 export function at({ json }: Answer, path: string): unknown {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Answer, type Client, createClient, type Outgoing } from './client.ts';
-import { at, expect, NotTried } from './expect.ts';
+import { at, Blocked, expect, NotTried } from './expect.ts';
 
 export const backends = ['information-model', 'type-registry', 'principal-manager'] as const;
 export type BackendName = (typeof backends)[number];
@@ -111,6 +111,8 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   }
   /** What stays. */
   const left = { types: new Set<string>(), objects: new Set<string>() };
+  /** What was given and serves no further run. */
+  const spent = new Set<string>();
   let exchanges: Answer[] = [];
   let names = 0;
 
@@ -162,7 +164,7 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   const owner = once(async () => {
     const answer = await pm('GET', `/devices?device=${encoded(given.device)}`);
     const id = at(answer, 'data.0.id');
-    if (answer.status !== 200 || typeof id !== 'string') throw new NotTried('pm.resolve.device does not hold');
+    if (answer.status !== 200 || typeof id !== 'string') throw new Blocked('pm.resolve.device does not hold');
     return id;
   });
 
@@ -176,7 +178,7 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
     const answer = await pm('GET', `/devices?device=${encoded(given.device)}${query}`);
     const id = at(answer, 'data.0.id');
     const isIt = at(answer, 'data.0.path') === `${given.device}/${whole}` && id !== (await owner());
-    if (answer.status !== 200 || typeof id !== 'string' || !isIt) throw new NotTried('pm.resolve.child does not hold');
+    if (answer.status !== 200 || typeof id !== 'string' || !isIt) throw new Blocked('pm.resolve.child does not hold');
     return { id, whole, identity, path };
   });
 
@@ -184,7 +186,10 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   const types = once(async () => {
     for (const [modelId, definition] of typesOf(run)) {
       const answer = await tr('POST', typesAt(modelId), { body: definition });
-      if (answer.status !== 201) throw new NotTried('tr.create does not hold');
+      if (answer.status !== 201)
+        throw new Blocked(
+          `the registry answers ${answer.failure ?? answer.status} to the type ${definition.typeId}: ${answer.text.replaceAll(token, '…').slice(0, 200)}`,
+        );
       left.types.add(`${modelId} ${definition.typeId}@${definition.version}`);
     }
   });
@@ -199,7 +204,7 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
     const sent = typeof properties === 'string' ? properties : JSON.stringify({ serial, plant: run, ...properties });
     const rest = { objectId, model, type: `${run}-machine@2.0.0`, name: serial, ...more };
     const body = `${JSON.stringify(rest).slice(0, -1)},"properties":${sent}}`;
-    const answer = await im('POST', `/object?owner=${id}`, { body, ...options });
+    const answer = await im('POST', `/object?owner=${encoded(id)}`, { body, ...options });
     const created = at(answer, 'objectId');
     if (answer.status === 201) left.objects.add(String(created));
     return {
@@ -216,13 +221,13 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
   async function made(properties?: object | string, more?: object, options?: NewOptions): Promise<Made> {
     const object = await post(properties, more, options);
     if (object.answer.status === 201) return object;
-    if ((await plain()).answer.status !== 201) throw new NotTried('im.create does not hold');
+    if ((await plain()).answer.status !== 201) throw new Blocked('im.create does not hold');
     expect(object.answer, 201);
     return object;
   }
 
   return {
-    ...{ run, given, left, im, tr, pm, call, owner, expendable, types, fresh, post, made },
+    ...{ run, given, left, spent, im, tr, pm, call, owner, expendable, types, fresh, post, made },
     /** What the rule needs. @throws NotTried */
     option,
     /** Exchanges since the last call of this. */
@@ -238,5 +243,6 @@ export function createKit(given: Given, token: string, timeoutMs: number) {
 }
 
 export const typesAt = (modelId: string) => `/modelDefinitions/${encoded(modelId)}/types`;
-export const modelAt = (objectId: string, modelId = model) => `/objects/${objectId}/models/${encoded(modelId)}`;
+export const modelAt = (objectId: string, modelId = model) =>
+  `/objects/${encoded(objectId)}/models/${encoded(modelId)}`;
 export const referencesOf = (place: string) => `${place}/references/out`;

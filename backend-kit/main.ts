@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createClient } from './client.ts';
 import { backends, encoded, type Given } from './kit.ts';
 import { jsonReport, junitReport, resultText, summaryText } from './report.ts';
 import { rules } from './rules/index.ts';
-import { brokenMusts, runKit } from './run.ts';
+import { isFailure, runKit } from './run.ts';
 
 const usage = `Usage: backends [options]
 
@@ -33,7 +33,8 @@ nothing else but what it is given to change.
   --quiet                     leave out the rules that hold
 
 Rules that need what is not given are not tried. Exit code: 0 if no rule of
-level must is broken, 1 if one is, 2 if nothing could be tried.
+level must is broken, 1 if one is, or a backend keeps rules from being tried,
+2 if nothing could be tried.
 docs/backends.md has the contract.
 `;
 
@@ -54,6 +55,11 @@ const variables = {
 
 /** The value of a variable; undefined also when it is empty. */
 const environment = (name: string): string | undefined => process.env[name] || undefined;
+/** Of a secret: the value, or what is in its file. */
+const secretOf = (name: string): string | undefined => {
+  const file = environment(`${name}_FILE`);
+  return environment(name) ?? (file && readFileSync(file, 'utf8').replace(/[\r\n]+$/, ''));
+};
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 2));
@@ -98,7 +104,7 @@ async function main(): Promise<number> {
     throw new Error(`no rule could be tried: ${outcome.results[0]?.why}`);
   print(json ? JSON.stringify(jsonReport(outcome), undefined, 2) : `\n${summaryText(outcome)}`);
   if (junit !== undefined) writeFileSync(junit, junitReport(outcome));
-  return brokenMusts(outcome) > 0 ? 1 : 0;
+  return outcome.results.some(isFailure) ? 1 : 0;
 }
 
 /** @throws Error with a sentence, if none is given, or one that is given cannot be reached */
@@ -122,12 +128,13 @@ async function reach(given: Given, timeoutMs: number): Promise<void> {
 
 /** The token of the service, from the environment as the service has it. @throws Error with a sentence */
 async function tokenOf(timeoutMs: number): Promise<string> {
-  const fixed = environment('BACKENDS_TOKEN');
+  const fixed = secretOf('BACKENDS_TOKEN');
   if (fixed !== undefined) return fixed;
   const url = environment('BACKENDS_TOKEN_URL');
   if (url === undefined) throw new Error('--token is missing, and so are BACKENDS_TOKEN and BACKENDS_TOKEN_URL');
-  const [id = '', secret = ''] = [environment('BACKENDS_CLIENT_ID'), environment('BACKENDS_CLIENT_SECRET')];
-  const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+  const [id = '', secret = ''] = [environment('BACKENDS_CLIENT_ID'), secretOf('BACKENDS_CLIENT_SECRET')];
+  const scope = environment('BACKENDS_TOKEN_SCOPE');
+  const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret, ...(scope && { scope }) };
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form), signal }).catch(
     (error: Error) => {

@@ -1,5 +1,5 @@
 import type { Answer } from './client.ts';
-import type { Outcome, Result } from './run.ts';
+import { isFailure, type Outcome, type Result } from './run.ts';
 
 const mostCharacters = 600;
 const cut = (text: string) =>
@@ -42,7 +42,7 @@ const count = ({ results }: Outcome, outcome: Result['outcome'], level?: string)
 
 /** What the run came to, and what it leaves. */
 export function summaryText(outcome: Outcome): string {
-  const { run, left, results } = outcome;
+  const { run, left, spent, results } = outcome;
   const levels = (['must', 'should', 'nice'] as const).map((level) => `${count(outcome, 'broken', level)} ${level}`);
   const why = new Map<string, number>();
   for (const result of results) if (result.outcome === 'not tried') why.set(result.why, (why.get(result.why) ?? 0) + 1);
@@ -55,17 +55,20 @@ export function summaryText(outcome: Outcome): string {
     `${count(outcome, 'holds')} rules hold, ${count(outcome, 'broken')} do not (${levels.join(', ')}), ${count(outcome, 'not tried')} were not tried.`,
     ...Array.from(why, ([reason, times]) => `  ${times} not tried: ${reason}`),
     `What stays of ${run}: ${types}${objects}.`,
+    ...(spent.length > 0 ? [`Used up, so that the next run needs others: ${spent.join(', ')}.`] : []),
   ].join('\n');
 }
 
 /** For programs. */
-export function jsonReport({ run, results, left }: Outcome): object {
+export function jsonReport({ run, results, left, spent }: Outcome): object {
   return {
     run,
     left,
-    rules: results.map(({ rule: { id, level, says, otherwise }, outcome, why, shown }) => ({
+    spent,
+    rules: results.map(({ rule: { id, level, says, otherwise }, outcome, why, isBlocked, shown }) => ({
       ...{ id, level, says, outcome },
       ...(outcome !== 'holds' && { why }),
+      ...(isBlocked && { isBlocked }),
       ...(outcome === 'broken' && { otherwise, ...(shown && exchangeOf(shown)) }),
     })),
   };
@@ -83,11 +86,11 @@ export function junitReport({ run, results }: Outcome): string {
     const { rule, outcome, why, ms } = result;
     const name = `    <testcase classname="backends.${rule.id.split('.')[0]}" name="${escaped(`${rule.id}: ${rule.says}`)}" time="${(ms / 1000).toFixed(3)}"`;
     if (outcome === 'holds') return `${name}/>`;
-    if (outcome === 'broken' && rule.level === 'must')
+    if (isFailure(result))
       return `${name}>\n      <failure message="${escaped(why)}">${escaped(resultText(result))}</failure>\n    </testcase>`;
     return `${name}>\n      <skipped message="${escaped(`${outcome === 'broken' ? rule.level : outcome}: ${why}`)}"/>\n    </testcase>`;
   });
-  const failures = results.filter(({ outcome, rule }) => outcome === 'broken' && rule.level === 'must').length;
+  const failures = results.filter(isFailure).length;
   const skipped = results.filter(({ outcome }) => outcome !== 'holds').length - failures;
   const totals = `tests="${results.length}" failures="${failures}" skipped="${skipped}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="${run}" ${totals}>\n${cases.join('\n')}\n  </testsuite>\n</testsuites>\n`;

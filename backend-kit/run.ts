@@ -1,5 +1,5 @@
 import type { Answer } from './client.ts';
-import { Broken, NotTried } from './expect.ts';
+import { Blocked, Broken, NotTried } from './expect.ts';
 import { createKit, type Given } from './kit.ts';
 import { rules } from './rules/index.ts';
 import type { Rule } from './rules/rule.ts';
@@ -10,6 +10,8 @@ export interface Result {
   readonly outcome: 'holds' | 'broken' | 'not tried';
   /** Why it does not hold, or was not tried; empty where it holds. */
   readonly why: string;
+  /** It was not tried for what the backends answer, not for what was given. */
+  readonly isBlocked: boolean;
   /** The exchange that showed it, where it does not hold. */
   readonly shown: Answer | undefined;
   readonly ms: number;
@@ -21,6 +23,8 @@ export interface Outcome {
   readonly results: readonly Result[];
   /** Nothing deletes types and object models. */
   readonly left: { readonly types: readonly string[]; readonly objects: readonly string[] };
+  /** Of what was given, what the next run cannot be given. */
+  readonly spent: readonly string[];
 }
 
 export interface RunOptions {
@@ -43,11 +47,13 @@ export async function runKit({ given, token, only = [], timeoutMs = 30_000, onRe
       if (only.length > 0 && !only.some((beginning) => rule.id.startsWith(beginning))) continue;
       const begun = performance.now();
       const ended = await rule.attempt(kit).then(
-        () => ({ outcome: 'holds' as const, why: '', shown: undefined }),
+        () => ({ outcome: 'holds' as const, why: '', isBlocked: false, shown: undefined }),
         (error: unknown) => {
-          if (error instanceof NotTried) return { outcome: 'not tried' as const, why: error.message, shown: undefined };
+          const isBlocked = error instanceof Blocked;
+          if (error instanceof NotTried)
+            return { outcome: 'not tried' as const, why: error.message, isBlocked, shown: undefined };
           if (!(error instanceof Broken)) throw error;
-          return { outcome: 'broken' as const, why: error.message, shown: error.answer };
+          return { outcome: 'broken' as const, why: error.message, isBlocked, shown: error.answer };
         },
       );
       const exchanges = kit.takeExchanges();
@@ -60,9 +66,9 @@ export async function runKit({ given, token, only = [], timeoutMs = 30_000, onRe
     kit.close();
   }
   const { types, objects } = kit.left;
-  return { run: kit.run, results, left: { types: [...types], objects: [...objects] } };
+  return { run: kit.run, results, left: { types: [...types], objects: [...objects] }, spent: [...kit.spent] };
 }
 
-/** Rules that the service needs and that do not hold. */
-export const brokenMusts = ({ results }: Outcome): number =>
-  results.filter(({ rule, outcome }) => outcome === 'broken' && rule.level === 'must').length;
+/** The service needs what does not hold, or nobody knows whether it holds. */
+export const isFailure = ({ rule, outcome, isBlocked }: Result): boolean =>
+  isBlocked || (outcome === 'broken' && rule.level === 'must');

@@ -45,7 +45,7 @@ export function commonRules(prefix: keyof typeof calls): Rule[] {
   const put = (kit: Kit, options: Parameters<Kit['call']>[3]) => kit.call(backend, write[0], write[1], options);
   /** A mutation of what is there. @param isReadable a backend that does not refuse it would carry it out */
   async function writePath(kit: Kit, isReadable: boolean): Promise<string> {
-    if (prefix === 'im') return `/object?owner=${await kit.owner()}`;
+    if (prefix === 'im') return `/object?owner=${encoded(await kit.owner())}`;
     if (prefix === 'tr') return write[1];
     return `/devices/${isReadable ? (await kit.expendable()).id : await kit.owner()}`;
   }

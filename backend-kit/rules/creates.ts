@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { aGuid, anyText, Broken, equalId, expect, listOf } from '../expect.ts';
-import { configuration, model, modelAt } from '../kit.ts';
+import { configuration, encoded, model, modelAt } from '../kit.ts';
 import { dead, must, nice, type Rule, refused, should, unbounded } from './rule.ts';
 
 /** New object models, and the related ones that come with them. */
@@ -76,7 +77,7 @@ export const createRules: Rule[] = [
     await kit.types();
     const id = randomUUID();
     const body = { type: `${kit.run}-rack@1.0.0`, properties: {} };
-    expect(await kit.im('POST', `/objects/${id}?owner=${await kit.owner()}`, { body }), 201, {
+    expect(await kit.im('POST', `/objects/${id}?owner=${encoded(await kit.owner())}`, { body }), 201, {
       objectId: equalId(id),
       model,
     });
@@ -110,6 +111,18 @@ export const createRules: Rule[] = [
     const { objectId, serial } = await kit.made();
     const members = { 'errors.0.meta.objectId': equalId(objectId), 'errors.0.meta.type': `${kit.run}-machine@2.0.0` };
     expect((await kit.post({ serial })).answer, 409, members);
+  }),
+  must(
+    'im.create.race',
+    'Of creates at the same time with the same unique values, one is 201 and the others are 409.',
+    'Two deliveries make two objects; afterwards look-ups find two and refuse both.',
+  )(async (kit) => {
+    await kit.made();
+    const serial = kit.fresh();
+    const made = await Promise.all(['a', 'b', 'c', 'd'].map((label) => kit.post({ serial, label })));
+    const statuses = made.map(({ answer }) => answer.status).sort();
+    if (!isDeepStrictEqual(statuses, [201, 409, 409, 409]))
+      throw new Broken(`four creates at once were answered with ${statuses.join(', ')}`, made[0]?.answer);
   }),
   must(
     'im.create.unique-group',

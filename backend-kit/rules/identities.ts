@@ -58,8 +58,7 @@ export const identityRules: Rule[] = [
     'Another device than the calling one is refused with 403, or not found.',
     others,
   )(async (kit) => {
-    const other = kit.given['other-device'] ?? `${kit.run}-stranger`;
-    none(await kit.pm('GET', `/devices?device=${encoded(other)}`), 403);
+    none(await kit.pm('GET', `/devices?device=${encoded(kit.option('other-device'))}`), 403);
   }),
   must(
     'pm.resolve.segments',
@@ -99,6 +98,7 @@ export const identityRules: Rule[] = [
       { path: whole, identity: '..' },
       { identity: `${whole}/` },
       { identity: '' },
+      ...(whole.includes('/') ? [{ identity: whole }] : []),
     ]) {
       none(await resolve(kit, query), 400);
     }
@@ -176,9 +176,10 @@ export const identityRules: Rule[] = [
     '`DELETE /devices/{id}` answers 200 or 204, and the identity is gone: an empty list, and 404.',
     'A device that was removed keeps its rights.',
   )(async (kit) => {
-    const { id } = await kit.expendable();
+    const { id, whole } = await kit.expendable();
     const key = randomUUID();
     expect(await kit.pm('DELETE', `/devices/${id}`, { key }), [200, 204]);
+    kit.spent.add(`--expendable-identity ${whole}`);
     deleted.set(kit, { id, key });
     expect(await resolve(kit, await named(kit)), 200, { data: listOf(0) });
     expect(await kit.pm('DELETE', `/devices/${id}`), 404);

@@ -84,14 +84,15 @@ export const lookUpRules: Rule[] = [
   }),
   must(
     'im.query.exact',
-    'Numbers that differ beyond 2^53 are not equal.',
-    'Another machine is found and updated.',
+    'Numbers beyond 2^53 are found, and those that differ there are not equal.',
+    'What exists is created again, or another machine is found and updated.',
   )(async (kit) => {
     await kit.made(`{"serial":"${kit.fresh()}","plant":"${kit.run}","count":${bigInteger}}`);
     const ask = (count: string) =>
       kit.im('POST', '/query', {
-        body: `{"model":"${model}","type":"${kit.run}-machine","properties":{"count":${count}}}`,
+        body: `{"model":"${model}","type":"${kit.run}-machine","properties":{"plant":"${kit.run}","count":${count}}}`,
       });
+    expect(await ask(bigInteger), 200, { data: listOf(1) });
     expect(await ask('9007199254740992'), 200, { data: listOf(0) });
   }),
   should(

@@ -61,8 +61,10 @@ export const readRules: Rule[] = [
     '`1.0` and `2.50` come back as they were sent.',
     'The guarantee that bytes are passed through ends at the backend.',
   )(async (kit) => {
-    const { at: place } = await kit.made(`{"serial":"${kit.fresh()}","plant":"a","ratio":1.0}`, { variables: {} });
-    says(expect(await kit.im('GET', place), 200), '"ratio":1.0');
+    for (const ratio of ['1.0', '2.50']) {
+      const { at: place } = await kit.made(`{"serial":"${kit.fresh()}","plant":"a","ratio":${ratio}}`);
+      says(expect(await kit.im('GET', place), 200), `"ratio":${ratio}`);
+    }
   }),
   should(
     'im.bytes.order',

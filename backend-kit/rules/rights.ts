@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { at, expect, listOf } from '../expect.ts';
-import { model, modelAt, referencesOf } from '../kit.ts';
+import { encoded, model, modelAt, referencesOf } from '../kit.ts';
 import { query } from './lookUps.ts';
 import { must, type Rule } from './rule.ts';
 
@@ -21,14 +21,17 @@ export const rightRules: Rule[] = [
   }),
   must(
     'im.tenant.write',
-    'Another tenant’s update and claim are 404, and change nothing.',
+    'Another tenant’s update, claim and references are 404, and change nothing.',
     tenants,
   )(async (kit) => {
     const device = kit.option('other-tenant-device');
-    const { at: place, serial } = await kit.made();
+    const { at: place, objectId, serial } = await kit.made();
     const body = { type: `${kit.run}-machine`, version: 1, properties: { serial, plant: kit.run, label: 'theirs' } };
     expect(await kit.im('PUT', place, { device, body }), 404);
     expect(await kit.im('PUT', `${place}/owner`, { device, body: { ownerId: await kit.owner() } }), 404);
+    const references = [{ name: 'feeds', to: { objectId, model } }];
+    expect(await kit.im('POST', referencesOf(place), { device, body: references }), 404);
+    expect(await kit.im('GET', referencesOf(place)), 200, { data: listOf(0) });
     expect(await kit.im('GET', place), 200, { version: 1 });
   }),
   must(
@@ -52,13 +55,16 @@ export const rightRules: Rule[] = [
   }),
   must(
     'im.device.write',
-    'Another device’s update is 403, and changes nothing.',
+    'Another device’s update and references are 403, and change nothing.',
     devices,
   )(async (kit) => {
     const device = kit.option('other-device');
-    const { at: place, serial } = await kit.made();
+    const { at: place, objectId, serial } = await kit.made();
     const body = { type: `${kit.run}-machine`, version: 1, properties: { serial, plant: kit.run, label: 'theirs' } };
     expect(await kit.im('PUT', place, { device, body }), 403);
+    const references = [{ name: 'feeds', to: { objectId, model } }];
+    expect(await kit.im('POST', referencesOf(place), { device, body: references }), 403);
+    expect(await kit.im('GET', referencesOf(place)), 200, { data: listOf(0) });
     expect(await kit.im('GET', place), 200, { version: 1 });
   }),
   must(
@@ -83,10 +89,10 @@ export const rightRules: Rule[] = [
   )(async (kit) => {
     const { serial } = await kit.made();
     const device = kit.option('other-device');
-    const found = await kit.pm('GET', `/devices?device=${encodeURIComponent(device)}`, { device });
+    const found = await kit.pm('GET', `/devices?device=${encoded(device)}`, { device });
     const properties = { serial, plant: kit.run };
     const body = { objectId: randomUUID(), model, type: `${kit.run}-machine@2.0.0`, properties };
-    const answer = await kit.im('POST', `/object?owner=${at(found, 'data.0.id')}`, { device, body });
+    const answer = await kit.im('POST', `/object?owner=${encoded(String(at(found, 'data.0.id')))}`, { device, body });
     expect(answer, 403, { 'errors.0.meta': {} });
   }),
   must(

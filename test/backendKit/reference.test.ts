@@ -1,32 +1,99 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createRouter, splitUrl } from 'iot-hub-emulator/http';
 import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { jsonReport, junitReport, resultText } from '../../backend-kit/report.ts';
+import { createClient } from '../../backend-kit/client.ts';
+import { jsonReport, junitReport, resultText, summaryText } from '../../backend-kit/report.ts';
 import { rules } from '../../backend-kit/rules/index.ts';
-import { type Outcome, runKit } from '../../backend-kit/run.ts';
+import { isFailure, type Outcome, runKit } from '../../backend-kit/run.ts';
 import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { startBackends } from '../../sandbox/backends/backends.ts';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { givenBy, notHolding, runWith } from './faulty.ts';
 
-async function withReference<T>(run: (given: Awaited<ReturnType<typeof givenBy>>) => Promise<T>): Promise<T> {
+type Given = Awaited<ReturnType<typeof givenBy>>;
+async function withReference<T>(run: (given: Given, backends: Backends) => Promise<T>): Promise<T> {
   const backends = await startBackends({ seed: true });
   try {
-    return await run(await givenBy(backends));
+    return await run(await givenBy(backends), backends);
   } finally {
     await backends.close();
   }
 }
 
 let reference: Outcome;
+/** The names of what stays of it. */
+let left: readonly string[];
 beforeAll(async () => {
-  reference = await withReference(({ given, token }) => runKit({ given, token }));
+  await withReference(async ({ given, token }, { world }) => {
+    const before = new Set(world.objects.list().map(({ objectId }) => objectId));
+    reference = await runKit({ given, token });
+    left = world.objects.list().flatMap(({ objectId, name }) => (before.has(objectId) ? [] : [name ?? 'kit-']));
+  });
 });
 
-it('The reference backends hold each rule', () =>
-  expect([reference.results.length, notHolding(reference)]).toEqual([rules.length, []]));
+it('A second run says which of what it was given the first one has used up', () =>
+  withReference(async ({ given, token }) => {
+    const options = { given, token, only: ['im.claim', 'pm.delete'] };
+    const spent = [`--expendable-identity edge/sensor-1`, `--unclaimed-object ${given['unclaimed-object']}`];
+    const first = await runKit(options);
+    expect([first.spent.toSorted(), notHolding(first)]).toEqual([spent, []]);
+    expect(summaryText(first)).toContain('Used up, so that the next run needs others: --unclaimed-object ');
+    expect(notHolding(await runKit(options))).toEqual([
+      'im.claim not tried: the device owns the object model of --unclaimed-object already: name another one',
+      'pm.delete not tried: pm.resolve.child does not hold',
+    ]);
+  }));
+
+it('Whether a device resolves another one is not tried without another one', async () => {
+  const { results } = await withReference(({ given: { 'other-device': _, ...given }, token }) =>
+    runKit({ given, token, only: ['pm.resolve.other'] }),
+  );
+  expect(results.map(({ why }) => why)).toEqual(['it needs --other-device']);
+});
+
+it('A registry that refuses a right type fails the run, which says which one', async () => {
+  const outcome = await runWith({
+    request: ({ body }) =>
+      body.includes('-missing@1') ? { status: 400, body: '{"errors":["no such type"]}' } : undefined,
+  });
+  const type = `${outcome.run}-odd: {"errors":["no such type"]}`;
+  expect(summaryText(outcome)).toMatch(
+    new RegExp(`\n  \\d+ not tried: ${`the registry answers 400 to the type ${type}`.replace(/[[{]/g, '\\$&')}\n`),
+  );
+  expect(outcome.results.filter(({ outcome: what }) => what === 'broken')).toEqual([]);
+  expect(outcome.results.filter(isFailure).length).toBeGreaterThan(60);
+  expect(junitReport(outcome)).toContain('<failure message="the registry answers 400 to the type ');
+});
+
+it.each([
+  ['/a b', {}],
+  ['/', { authorization: 'Bearer a\nb' }],
+])('A request that nobody can send is an answer with words: %j, %j', async (path, headers) => {
+  const client = createClient('http://127.0.0.1:1', 1000);
+  const { status, failure } = await client.send({ method: 'GET', path, headers });
+  expect([status, failure]).toEqual([0, expect.stringMatching(/unescaped|Invalid character/)]);
+});
+
+it('Ids are encoded in paths', async () => {
+  const asked: string[] = [];
+  const outcome = await runWith({
+    request({ path }) {
+      asked.push(path);
+      return path.startsWith('/devices') ? { body: '{"data":[{"id":"an id"}]}' } : { status: 201 };
+    },
+  });
+  expect(asked).toContain('/object?owner=an%20id');
+  expect(notHolding(outcome).filter((line) => /^im.*unescaped/.test(line))).toEqual([]);
+});
+
+it('The reference backends hold each rule, and what stays has names of the run', () => {
+  expect([reference.results.length, notHolding(reference)]).toEqual([rules.length, []]);
+  expect(left.filter((name) => !name.startsWith('kit-'))).toEqual([]);
+});
 
 it.each([
   'im.create.answer {S4.6 S9.8 S22.2}',
@@ -97,10 +164,10 @@ it('A call that is not answered in time breaks its rule, and says so', async () 
 });
 
 /** The exit code of the program, and what it prints. */
-function program(args: readonly string[]) {
+function program(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const command = ['scripts/run.js', 'backend-kit/main.ts', ...args];
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) =>
-    execFile(process.execPath, command, { env: {} }, (error, stdout, stderr) =>
+    execFile(process.execPath, command, { env: { ...env } }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     ),
   );
@@ -120,6 +187,47 @@ it('The program ends with 0 if all musts hold, with 1 if one does not, and with 
     expect(silent.stderr).toMatch(/^the backend of --type-registry cannot be reached: .*\n$/);
     expect(nowhere.stderr).toMatch(/^give at least one backend: .*\n$/);
     expect([held.code, refused.code, silent.code, nowhere.code]).toEqual([0, 1, 2, 2]);
+  }));
+
+it('The program ends with 1 if what it needs is refused, without a rule that is broken', () =>
+  withReference(async ({ given, token }) => {
+    const { 'type-registry': _, ...urls } = given;
+    const registry = createServer((request, response) => {
+      response.writeHead(request.url?.startsWith('/devices') ? 404 : 403).end();
+    });
+    const refusing = `http://127.0.0.1:${await portForTest(registry)}`;
+    const args = Object.entries({ ...urls, token, 'type-registry': refusing, only: 'im.create,im.token' });
+    const { code, stdout } = await program([...args.flatMap(([name, value]) => [`--${name}`, value ?? '']), '--json']);
+    const outcomes = JSON.parse(stdout).rules.map(({ outcome }: { outcome: string }) => outcome);
+    expect([code, new Set(outcomes)]).toEqual([1, new Set(['holds', 'not tried'])]);
+  }));
+
+it('The program gets its token as the service does: a secret from its file, and with the scope', () =>
+  withReference(async ({ given, token }) => {
+    const forms: string[] = [];
+    const endpoint = createServer((request, response) => {
+      request.on('data', (piece) => forms.push(String(piece)));
+      request.on('end', () => response.end(JSON.stringify({ access_token: token })));
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+    const fileOf = (name: string, secret: string) => {
+      writeFileSync(join(folder, name), `${secret}\n`);
+      return join(folder, name);
+    };
+    const args = ['--device', 'gateway-1', '--principal-manager', given['principal-manager'] ?? ''];
+    const tried = (env: Readonly<Record<string, string>>) => program([...args, '--only', 'pm.resolve.device'], env);
+    const fetched = await tried({
+      ...{
+        BACKENDS_TOKEN_URL: `http://127.0.0.1:${await portForTest(endpoint)}`,
+        BACKENDS_TOKEN_SCOPE: 'api/.default',
+      },
+      ...{ BACKENDS_CLIENT_ID: 'me', BACKENDS_CLIENT_SECRET_FILE: fileOf('secret', 'a secret') },
+    });
+    const fixed = await tried({ BACKENDS_TOKEN_FILE: fileOf('token', token) });
+    rmSync(folder, { recursive: true });
+    expect([fetched.stderr, fetched.code, fixed.stderr, fixed.code]).toEqual(['', 0, '', 0]);
+    const form = { client_id: 'me', client_secret: 'a secret', scope: 'api/.default' };
+    expect(Object.fromEntries(new URLSearchParams(forms.join('')))).toMatchObject(form);
   }));
 
 /** A value that fits a schema of the contracts. */
