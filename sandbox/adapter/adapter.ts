@@ -113,15 +113,20 @@ async function once(
   return answer;
 }
 
+/** PostgreSQL's data_exception, such as \u0000 in a text, and program_limit_exceeded: as wrong when it is called again. */
+const isUnfit = (error: unknown): boolean => /^(22|54)/.test(String(Object(error).code));
+const unfit = invalid('a value cannot be stored or looked up');
+
 /** A refusal is an answer. A defect, or a database that is out, is 503 where it is not handed on: the service calls again. */
 async function refusing(run: () => Promise<Answer>, undo?: () => Promise<unknown>): Promise<Answer> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof Problem) {
+    const problem = error instanceof Problem ? error : isUnfit(error) ? unfit : undefined;
+    if (problem) {
       await undo?.();
-      const { status, headers } = error;
-      return { status, body: problemBody(error), ...(headers && { headers }) };
+      const { status, headers } = problem;
+      return { status, body: problemBody(problem), ...(headers && { headers }) };
     }
     if (undo) throw error;
     report(error);

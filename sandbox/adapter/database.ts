@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 
 /** As of `pg`, too: with `new Pool(…)` in its place, the same SQL runs on a server. */
@@ -44,6 +45,7 @@ const mostAttempts = 5;
 
 /** @param directory of the embedded database; undefined: in memory */
 export async function openDatabase(directory?: string): Promise<Database> {
+  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 }); // PGlite makes the last folder only
   const database = await PGlite.create(directory);
   await database.exec(schema);
   return {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type ObjectModel, ownerOf, printObject } from '../backends/informationModel/objectModel.ts';
 import { checkValues } from '../backends/informationModel/values.ts';
 import { type Body, readNested, readObject, readObjects } from '../backends/requests/body.ts';
@@ -62,8 +62,9 @@ const scalarsOf = (properties: string): string =>
   JSON.stringify(
     Object.fromEntries(Array.from(members(properties), ([name, raw]) => [name, scalar(raw)?.text ?? null])),
   );
+/** Hashes: a row of an index has no room for long values. */
 const keysOf = ({ groups }: TypeVersion, properties: string) =>
-  uniqueKeys(groups, properties).map((key) => JSON.stringify(key));
+  uniqueKeys(groups, properties).map((key) => createHash('sha256').update(JSON.stringify(key)).digest('hex'));
 
 /** Object models that hold these unique values. */
 const holders = (
@@ -81,10 +82,12 @@ const holders = (
 /** Writes a new object model, or one in place of its predecessor. */
 async function put(sql: Sql, object: Omit<ObjectModel, 'type'>, type: TypeVersion): Promise<Stored> {
   const { tenant, objectId, model, name, properties, variables, version, owner } = object;
+  // Of two creates at once, one is refused here, made again, and then finds the other.
+  const replacing = `on conflict (tenant, object_id, model) do update set name = $4, type_id = $5, type = $6,
+     properties = $7, variables = $8, scalars = $9, version = $10, owner_id = $11, path = $12`;
   await sql.query(
     `insert into objects (tenant, object_id, model, name, type_id, type, properties, variables, scalars, version, owner_id, path)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (tenant, object_id, model) do update set
-     name = $4, type_id = $5, type = $6, properties = $7, variables = $8, scalars = $9, version = $10, owner_id = $11, path = $12`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ${version > 1 ? replacing : ''}`,
     [
       tenant,
       objectId,
@@ -100,7 +103,7 @@ async function put(sql: Sql, object: Omit<ObjectModel, 'type'>, type: TypeVersio
       owner?.path ?? null,
     ],
   );
-  // Of two at once, one is refused here, made again, and then finds the other.
+  // So is one of two with the same unique values.
   for (const key of keysOf(type, properties))
     await sql.query(
       `insert into unique_values (tenant, model, key, object_id) select $1, $2, $3, $4
