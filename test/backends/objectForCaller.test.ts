@@ -312,6 +312,7 @@ describe('what the information model says', () => {
   ])('is no answer to a look-up: HTTP %d, with when to ask again', async (status, problem) => {
     const answer = await found(status, {}, { 'retry-after': '7' });
     expect(answer).toEqual({ kind: 'unavailable', problem, retryAfter: '7', asked });
+    expect(await found(status, {}, { 'retry-after': 'soon' })).toMatchObject({ problem, retryAfter: undefined });
   });
 
   it('is too large', async () => {
