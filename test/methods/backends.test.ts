@@ -41,6 +41,7 @@ describe('the type registry', () => {
   });
 
   it('is unavailable: invocations fail at once until it is back', async () => {
+    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
     const calls = await Promise.all([
       newType('3.0.0'),
       newType('3.0.1', 'gateway-1'),
