@@ -78,13 +78,15 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
       // An attempt without an answer is asked about again, instead of writing the letter a second time behind it.
       const write = singleFlight(() => deadLetters.park({ ...about, parkedAt: now() }));
       if (waiting.size > 0) waits(); // its turn may come late
-      const wasEnded = ended.aborted;
+      /** When the partition has ended since the answer, the store may take the letter at once. */
+      let isExempt = ended.aborted;
       try {
         for (let pauseMs = pauses.firstMs; ; pauseMs = Math.min(pauseMs * 2, pauses.longestMs)) {
           try {
             // Its turn may come when the next reader has handled the message: a letter would stay behind.
             const isLeft = await inTurn(async () => {
-              if (ended.aborted && !wasEnded) return true;
+              if (ended.aborted && !isExempt) return true;
+              isExempt = false;
               await within(write(), answerMs);
               return false;
             });
@@ -104,7 +106,6 @@ export function createParking({ deadLetters, meter, log, troubles, now }: Parkin
             });
           }
           await pause(pauseMs, ended);
-          if (ended.aborted) return 'left';
         }
       } finally {
         waiting.delete(message);

@@ -179,6 +179,19 @@ it.each([
   expect(deadLetters.park).toHaveBeenCalledTimes(after === 0 ? 1 : 2);
 });
 
+it('a message whose partition has ended since its answer is left when the store does not take it at once', async () => {
+  const ending = new AbortController();
+  ending.abort();
+  let attempts = 0;
+  const { park, results, seconds } = setUp({
+    // a third attempt would be one too many
+    park: () => (++attempts < 3 ? Promise.reject(new Error('503')) : Promise.resolve()),
+  });
+  void park(1, ending.signal);
+  await seconds(1);
+  expect([results, attempts]).toEqual([['1 left'], 1]);
+});
+
 it('a message whose partition has ended since its answer is written all the same, if the store takes it at once', async () => {
   const { park, results, seconds } = setUp({});
   void park(1, AbortSignal.abort());
