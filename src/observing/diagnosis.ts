@@ -25,7 +25,7 @@ const absences: Todos = {
     /^(ECONNRESET$|EPROTO$|ERR_SSL_)/,
 };
 
-/** Whether it is a fault of the proxy, of what is trusted, or of the clock, whoever names the host. */
+/** Whether it is a fault of the proxy, of what is trusted, or of the clock, and of no setting that names the host. */
 const isBesideHost = (code: string) => isProxyFault(code) || foundIn(absences, code)?.includes('{compare}') === false;
 
 /** What to do about a failure without an answer, if its code tells the cause. @param compare what names the host, and with what to compare it */

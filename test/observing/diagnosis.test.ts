@@ -109,7 +109,7 @@ it.each<[code: string, todo: RegExp]>([
   ['EPROXYREFUSED', /have the proxy allow CONNECT/],
   ['EPROXYDOWN', /compare HTTPS_PROXY with the proxy/],
   ['CERT_HAS_EXPIRED', /compare the clock of this machine/],
-])('what is to be done about %s is the same, whoever names the host', (code, todo) => {
+])('what is to be done about %s is the same for each setting that names the host', (code, todo) => {
   const found = reading(code);
   expect(found.todo).toMatch(todo);
   expect(lookedUp(found)).toEqual({ ...found, setting: 'HUB_SERVICE_CONNECTION_STRING' });
