@@ -20,4 +20,4 @@ test('a device that was refused once sends again', async () => {
     { kind: 'd2c', body: Buffer.from('21.5') },
   ]);
   await client.close();
-});
+}, 20_000);
