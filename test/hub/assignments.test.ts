@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import type { PartitionSessions } from '../../src/hub/reading/assignments.ts';
 import { createTroubles } from '../../src/observing/log.ts';
-import type { Lease } from '../../src/stores/checkpointStore.ts';
+import { type Lease, UnreadableCheckpoint } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
 import { hubEvent } from '../support/events.ts';
 import { recordingLog } from '../support/observed.ts';
@@ -31,6 +32,21 @@ async function setUp() {
     sessionBegins: (partition) => void begun.push(partition),
   });
   return { hub, sessions, record: records[0] as Lease, released, begun, observation };
+}
+
+/** An instance that reads nothing: the checkpoint is damaged. */
+async function setUpDamaged() {
+  const released: (number | undefined)[] = [];
+  const { sessions } = await openSessions({
+    ...{ partitions: 0, messages: 0 },
+    store: {
+      async progress() {
+        throw new UnreadableCheckpoint('it is damaged');
+      },
+    },
+    release: async (_record, begun) => void released.push(begun),
+  });
+  return { sessions, released };
 }
 
 it.each<[string, Partial<Lease>]>([
@@ -83,8 +99,30 @@ it('A partition that is no longer read is released with the last owner’s value
   const { sessions, record, released } = await setUp();
   await sessions.release('0');
   await sessions.releaseAll();
-  await sessions.open(record, 43);
+  await sessions.open(record, { begun: 43, afterUncleanShutdown: false });
   expect(released).toEqual([41, 43]);
+});
+
+it.each([
+  ['which the balance gives away', (sessions: PartitionSessions) => sessions.release('0')],
+  ['at a stop', (sessions: PartitionSessions) => sessions.releaseAll()],
+])('A partition that could not be opened is released as its last owner left it: one %s', async (_, release) => {
+  const { sessions, released } = await setUpDamaged();
+  const record = { ...claimed('me', 1), etag: 'e' };
+  await sessions.open(record, { begun: 43, afterUncleanShutdown: false });
+  await sessions.open(record);
+  expect(sessions.stateOf('0')).toBe(undefined);
+  await release(sessions);
+  await sessions.releaseAll();
+  expect(released).toEqual([43]);
+});
+
+it('What was left before another instance had the partition is not what that one has left', async () => {
+  const { sessions, released } = await setUpDamaged();
+  await sessions.open({ ...claimed('me', 1), etag: 'e' }, { begun: 43, afterUncleanShutdown: false });
+  await sessions.open({ ...claimed('me', 3), etag: 'e' });
+  await sessions.releaseAll();
+  expect(released).toEqual([undefined]);
 });
 
 it('Sessions that are revoked after a standstill end, and the same record opens new ones', async () => {
@@ -144,7 +182,7 @@ it.each([
   });
   const record = { ...claimed('me', 1), etag: 'e' };
   if (looks === 0) await sessions.releaseAll();
-  const opening = sessions.open(record, 43);
+  const opening = sessions.open(record, { begun: 43, afterUncleanShutdown: false });
   expect(sessions.stateOf('0')).toBe('opening');
   if (looks > 0) await sessions.releaseAll();
   give(undefined);

@@ -41,6 +41,15 @@ export interface PartitionSessionsOptions<A extends DeviceEvent>
   ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onGap' | 'onTrouble' | 'onRevoked'>;
 }
 
+/** An owned partition before its session, with what its last owner has left. */
+interface Claim {
+  readonly record: Lease;
+  /** As it was written in the release (D10). */
+  readonly begun?: number | undefined;
+  /** The partition was not released, and its checkpoint does not count that yet (G4). */
+  readonly afterUncleanShutdown: boolean;
+}
+
 /** The longest that the release of a partition may take beyond its drain, when the service stops. */
 const releaseWithinMs = 10_000;
 
@@ -58,8 +67,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const opening = new Set<string>();
   const sessions = new Map<string, PartitionSession>();
-  /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
-  const uncounted = new Set<string>();
+  /** Of partitions that are owned and have had no session since they were claimed. */
+  const claims = new Map<string, Claim>();
   /** What the last session of a partition left undone, and when, as `performance.now()`. */
   const left = new Map<string, { readonly messages: number; readonly at: number }>();
   let isStopping = false;
@@ -81,7 +90,18 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const all = () => inState('reading', 'draining');
 
   const revoke = (partition: string, reason: Revocation) => sessions.get(partition)?.revoke(reason);
-  const release = async (partition: string) => sessions.get(partition)?.release();
+  const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
+  async function release(partition: string): Promise<void> {
+    // Of one that is being opened, `begin` sees that all are to be released.
+    const claim = opening.has(partition) ? undefined : claims.get(partition);
+    if (claim) await releaseUnread(claim).catch(notReleased);
+    await sessions.get(partition)?.release();
+  }
+
+  async function releaseUnread(claim: Claim): Promise<void> {
+    await ownerships.release(claim.record, claim.begun);
+    claims.delete(claim.record.partition);
+  }
 
   /** @returns false when another instance owns the partition */
   async function writeCheckpoint(record: Lease, progress: Checkpoint): Promise<boolean> {
@@ -96,12 +116,12 @@ export function createPartitionSessions<A extends DeviceEvent>(
     return isOurs;
   }
 
-  async function begin(record: Lease, begun: number | undefined): Promise<void> {
+  async function begin(claim: Claim): Promise<void> {
+    const { record, begun } = claim;
     const { partition } = record;
-    const afterUncleanShutdown = uncounted.has(partition);
-    const progress = isStopping ? undefined : await startPositionOf(record, { ...start, afterUncleanShutdown });
-    if (progress !== undefined) uncounted.delete(partition);
-    if (isStopping || progress === undefined) return ownerships.release(record, begun);
+    const progress = isStopping ? undefined : await startPositionOf(record, { ...start, ...claim });
+    if (isStopping || progress === undefined) return releaseUnread(claim);
+    claims.delete(partition);
     options.sessionBegins?.(partition);
     let announced = false;
     const onTrouble = (error: unknown, message: LogText<'error'>) =>
@@ -154,16 +174,17 @@ export function createPartitionSessions<A extends DeviceEvent>(
       sessions.get(partition)?.state() ?? (opening.has(partition) ? 'opening' : undefined),
     /**
      * Does not reject when the hub refuses, or when the checkpoint is damaged or belongs to another hub: the troubles report that.
-     * @param begun as the last owner wrote it in its release (D10)
-     * @param afterUncleanShutdown the last owner has not released the partition (G4)
+     * @param left by the last owner; omitted: as when the partition was claimed, or by a session of this instance
      */
-    async open(record: Lease, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void> {
+    async open(record: Lease, left?: Omit<Claim, 'record'>): Promise<void> {
       const { partition } = record;
+      const before = claims.get(partition);
+      const known = before?.record.epoch === record.epoch ? before : undefined;
+      const claim = { afterUncleanShutdown: false, ...known, ...left, record };
       opening.add(partition);
-      if (afterUncleanShutdown === true) uncounted.add(partition);
-      if (afterUncleanShutdown === false) uncounted.delete(partition);
+      claims.set(partition, claim);
       try {
-        await begin(record, begun);
+        await begin(claim);
       } catch (error) {
         const diagnosis = diagnosisOf(error);
         if (diagnosis === undefined) throw error;
@@ -189,7 +210,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
       for (const session of revoked) session.revoke(why);
       return revoked.map(({ record }) => record.partition);
     },
-    /** Drains a session and releases its partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
+    /** Drains a session, if there is one, and releases the partition. When the release fails, this instance still owns the partition, unread. Never rejects. */
     release,
     /** Messages that sessions left undone when they ended, after this moment as `performance.now()`, and that are not read here again. */
     leftSince: (moment: number) =>
@@ -197,9 +218,9 @@ export function createPartitionSessions<A extends DeviceEvent>(
     /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
     async releaseAll() {
       isStopping = true;
-      const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
       const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);
-      await Promise.all([...sessions.keys()].map((partition) => inTime(partition).catch(notReleased)));
+      const owned = new Set([...sessions.keys(), ...claims.keys()]);
+      await Promise.all([...owned].map((partition) => inTime(partition).catch(notReleased)));
     },
   };
 }

@@ -79,7 +79,7 @@ export function createRounds(options: RoundsOptions) {
     // Limited: the next round must come in time to renew.
     const openings = await within(
       Promise.allSettled([
-        ...renewed.map((record) => record && unopened.has(record.partition) && sessions.open(record, undefined)),
+        ...renewed.map((record) => record && unopened.has(record.partition) && sessions.open(record)),
         ...decision.claim.map((partition) => claim(partition, seen.get(partition))),
       ]),
       Math.max(roundMs, balance.expiryMs / 3),
@@ -101,8 +101,9 @@ export function createRounds(options: RoundsOptions) {
   async function claim(partition: string, seen: Lease | undefined): Promise<void> {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
-    const afterUncleanShutdown = seen !== undefined && seen.begun === undefined;
-    if (record) await sessions.open(record, seen?.begun, afterUncleanShutdown);
+    const begun = seen?.begun;
+    const afterUncleanShutdown = seen !== undefined && begun === undefined;
+    if (record) await sessions.open(record, { begun, afterUncleanShutdown });
   }
 
   function failed(error: unknown) {

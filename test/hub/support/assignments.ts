@@ -66,7 +66,7 @@ export async function openSessions(circumstances: Circumstances = {}) {
       hub.append(partition, hubEvent({ sequenceNumber, properties: { device: 'a' } }));
     const record = await takeOver(store, 'me', partition);
     records.push(record);
-    await sessions.open(record, 41);
+    await sessions.open(record, { begun: 41, afterUncleanShutdown: false });
   }
   const tell = (partition: string, code: string) =>
     handlers.get(partition)?.processError(Object.assign(new Error('says the hub'), { code }), undefined as never);
