@@ -96,7 +96,9 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     lookForContact() {
       const lookedAt = rounds.lookedAt();
       const ms = performance.now() - lookedAt;
-      if (ms < balance.expiryMs / 2 || !watch.isSilentSince(lookedAt) || ms < (balance.expiryMs * 5) / 6) return;
+      if (ms < balance.expiryMs / 2) return;
+      watch.askAfter(lookedAt);
+      if (ms < (balance.expiryMs * 5) / 6 || !watch.isSilentSince(lookedAt)) return;
       const revoked = sessions.revokeAll('cut_off');
       if (revoked.length === 0) return;
       const fields = { silentMs: Math.round(ms), partitions: revoked };

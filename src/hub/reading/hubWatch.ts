@@ -113,14 +113,16 @@ export function createHubWatch(
       if (withheld.length > 0 || isIdle) connection.reconnect(reading);
     },
     isHeard,
-    /** Whether the hub has neither sent nor answered anything since then; asks it what it was not asked since. */
-    isSilentSince(time: number): boolean {
+    /** Asks the hub about each partition of which it was not asked after this moment. */
+    askAfter(time: number) {
       for (const [partition, query] of queries) if (query.at <= time && !query.isOpen) void ask(partition, query);
-      // What has just been asked may be answered.
-      const isAnswered = ({ unansweredSince }: Query) =>
-        !(performance.now() - (unansweredSince ?? Infinity) > patienceMs);
-      const hasCome = (session: PartitionSession) => eventlessMs(session) < performance.now() - time;
-      return ![...queries.values()].some(isAnswered) && !sessions.all().some(hasCome);
+    },
+    /** Whether nothing has come from the hub after this moment, and all that it was asked waits for longer than it takes to answer. */
+    isSilentSince(time: number): boolean {
+      const now = performance.now();
+      const isLeftOpen = ({ unansweredSince = now }: Query) => now - unansweredSince > patienceMs;
+      const hasCome = (session: PartitionSession) => eventlessMs(session) < now - time;
+      return [...queries.values()].every(isLeftOpen) && !sessions.all().some(hasCome);
     },
     /** What the hub has said of a partition that is read, and whether it delivers, and has answered the last question about it. */
     saidOf(partition: string) {
