@@ -3,7 +3,8 @@ import rhea from 'rhea';
 
 const { types } = rhea;
 
-export async function startHub() {
+/** @param more options of its server */
+export async function startHub(more = {}) {
   const container = rhea.create_container({ id: 'hub' });
   container.sasl_server_mechanisms.enable_anonymous();
   const answers = new Map(); // by connection and address: the link for what answers
@@ -57,7 +58,7 @@ export async function startHub() {
   ])
     container.on(name, () => {});
 
-  const server = container.listen({ port: 0, host: '127.0.0.1' });
+  const server = container.listen({ port: 0, host: '127.0.0.1', ...more });
   server.on('connection', (socket) => hub.sockets.add(socket.on('close', () => hub.sockets.delete(socket))));
   await new Promise((resolve) => server.once('listening', resolve));
   return Object.assign(hub, {
