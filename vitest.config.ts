@@ -13,12 +13,16 @@ const rooms = {
   sandbox: ['test/edge/', 'test/sandbox/', 'iot-hub-emulator/test/'],
 };
 
-/** Tests that start programs again and again: `npm run program-tests` (D429). */
+/** Tests that start programs, or all of the reference backends, again and again: `npm run program-tests` (D429). */
 const programs = [
   ...['test/e2e/', 'test/scripts/', 'test/deploy/', 'test/scale/'],
-  ...['test/edge/process', 'test/methods/process', 'iot-hub-emulator/test/package', 'test/mutants/trial'].map(
-    (file) => `${file}.test.ts`,
-  ),
+  ...[
+    'test/edge/process',
+    'test/methods/process',
+    'iot-hub-emulator/test/package',
+    'test/mutants/trial',
+    'test/backendKit/faults',
+  ].map((file) => `${file}.test.ts`),
 ];
 
 /** Tests of the hub's clients as they are, without the cures of the service. */
