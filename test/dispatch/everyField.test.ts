@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/observing/log.ts';
 import { createMessageRecords } from '../../src/observing/messageRecords.ts';
-import { noMeter } from '../../src/observing/metrics.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
@@ -189,16 +189,12 @@ const reply: Reply = {
   ...{ kind: 'notification', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1', properties: {}, body: '{}' },
 };
 
-/** The line of a message some of whose replies, which take 40 ms, are dropped. */
+/** The line of a message some of whose replies, which take 40 ms, are dropped, and the metric of their time. */
 function lineOf(sent: number, dropped: number): Record<string, unknown> {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const observation = createMessageRecords({ log, meter: noMeter }).begin(
-    receivedMessage,
-    envelope,
-    'model.create',
-    undefined,
-  );
+  const meter = createMeter();
+  const observation = createMessageRecords({ log, meter }).begin(receivedMessage, envelope, 'model.create', undefined);
   vi.advanceTimersByTime(5);
   observation.answers();
   const replies = Array.from({ length: sent + dropped }, () => observation.reply(reply));
@@ -207,7 +203,7 @@ function lineOf(sent: number, dropped: number): Record<string, unknown> {
   vi.advanceTimersByTime(1_000); // parking
   observation.ended(undefined);
   expect(lines).toHaveLength(1);
-  return JSON.parse(lines[0] ?? '');
+  return { ...JSON.parse(lines[0] ?? ''), metric: sumsOf(meter, 'device_messaging.replies.duration')[''] };
 }
 
 const drop = { kind: 'notification', device: 'd1', reason: 'queue_full' } as const;
@@ -216,11 +212,12 @@ const combinations = [0, 1, 2].flatMap((sent) => [0, 1, 10, 11].map((dropped) =>
 it.each(combinations)(
   'the line of a handled message with %i replies sent and %i dropped has the time of replies, if any, the number of drops and the first ten of them',
   (sent, count) => {
-    const { level, replies, repliesMs, dropped, droppedReplies } = lineOf(sent, count);
-    expect({ level, replies, repliesMs, dropped, droppedReplies }).toEqual({
+    const { level, replies, repliesMs, metric, dropped, droppedReplies } = lineOf(sent, count);
+    expect({ level, replies, repliesMs, metric, dropped, droppedReplies }).toEqual({
       level: count > 0 ? 'warn' : 'info',
       replies: sent,
       repliesMs: sent + count > 0 ? 40 : undefined,
+      metric: sent + count > 0 ? expect.closeTo(0.04) : undefined,
       dropped: count > 0 ? Array(Math.min(count, 10)).fill(drop) : undefined,
       droppedReplies: count > 0 ? count : undefined,
     });
