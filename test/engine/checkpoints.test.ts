@@ -172,13 +172,6 @@ describe('a checkpoint that is requested during the write of another', () => {
     expect(written).toMatchObject([{ sequenceNumber: 11 }]);
   });
 
-  it('reports that the crash record is not written when the store fails', async () => {
-    const { checkpoints, answer } = setUpByHand();
-    const isRecorded = checkpoints.recordCrashState(note);
-    await answer(new Error('disk full'));
-    expect(await isRecorded).toBe(false);
-  });
-
   it('reports that the crash record is not written when the store fails after it has taken an earlier one', async () => {
     const { checkpoints, answer } = setUpByHand();
     const isFirstRecorded = checkpoints.recordCrashState(note);

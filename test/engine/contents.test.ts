@@ -211,18 +211,6 @@ it.each([
   expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
 });
 
-it('a suspect is followed by the next message of its device', async () => {
-  const { partition, started, end } = partitionByHand(noted('2 2 0 - -'));
-  await partition.admit(events('a0 a1'));
-  await vi.advanceTimersByTimeAsync(0);
-  expect(started).toEqual([0]);
-  await end(0);
-  expect(started).toEqual([0, 1]);
-  await end(1);
-  expect(partition.devices(undefined)).toEqual([]);
-  expect(await partition.drain(0)).toBe(0);
-});
-
 it('a suspect of which only replies to other devices are left is not followed before it has ended (A12)', async () => {
   const { partition, started, stays, end } = partitionByHand(noted('2 2 0 - -'));
   await partition.admit(events('a0 a1 b2'));

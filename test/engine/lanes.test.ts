@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBudget } from '../../src/engine/budget.ts';
 import { createLanes, type Dependencies, type Queued } from '../../src/engine/lanes.ts';
@@ -80,26 +79,6 @@ function backend() {
   };
 }
 
-it('messages of one device are handled one after the other, and devices concurrently', async () => {
-  const { lanes, log, add, end } = setUp();
-  for (const name of ['a1', 'a2', 'b1']) add(name);
-  expect(log).toEqual(['a1', 'b1']);
-  await end('b1');
-  expect(log).toEqual(['a1', 'b1']);
-  await end('a1');
-  expect(log).toEqual(['a1', 'b1', 'a2']);
-  await end('a2');
-  expect(lanes.length('a') + lanes.length('b')).toBe(0);
-});
-
-it('only the message in progress holds a slot of the budget', async () => {
-  const { budget, log, add, end } = setUp({ maxMessages: 2 });
-  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) add(name);
-  expect([log, budget.inFlight().messages]).toEqual([['a1', 'b1'], 2]);
-  await end('a1');
-  expect(log).toEqual(['a1', 'b1', 'c1']);
-});
-
 it('a large message that waits for its bytes delays small ones of its own device only', async () => {
   const { log, add, end } = setUp({ maxBytes: 2 * largeBytes });
   for (const name of ['aL1', 'bL1', 'b2', 'c1', 'd1', 'dL2', 'd3']) add(name);
@@ -113,14 +92,6 @@ it('a large message that waits for its bytes delays small ones of its own device
   expect(log.slice(4).toSorted()).toEqual(['b2', 'dL2']);
   await end('dL2');
   expect(log.at(-1)).toBe('d3');
-});
-
-it('a message that waits has its room until it begins', async () => {
-  const { shared, add, end } = setUp({ maxMessages: 1 });
-  for (const name of ['a1', 'a2', 'b1']) add(name);
-  expect(shared.taken()).toEqual({ messages: 2, bytes: 14 });
-  await end('a1');
-  expect(shared.taken()).toEqual({ messages: 1, bytes: 7 });
 });
 
 it('messages that wait for a backend, or behind one that does, have no more than its room, also while others wait for a slot', async () => {
@@ -137,24 +108,6 @@ it('messages that wait for a backend, or behind one that does, have no more than
   expect(hasRoom()).toEqual([false, false, true]); // six of twelve wait for it
   await model.comesBack();
   expect(hasRoom()).toEqual([true, true, true]);
-});
-
-it('messages for an unavailable backend wait without a slot, and begin in order of arrival when it is back', async () => {
-  const { budget, log, add, end } = setUp({ maxMessages: 2 });
-  const model = backend();
-  add('c1');
-  model.goes();
-  for (const name of ['a1', 'b1', 'c2', 'd1']) add(name, model);
-  add('e1');
-  expect([log, budget.inFlight().messages]).toEqual([['c1', 'e1'], 2]);
-  await end('c1');
-  await end('e1');
-  expect(budget.inFlight().messages).toBe(0);
-  await model.comesBack();
-  expect(log).toEqual(['c1', 'e1', 'a1', 'b1']);
-  await end('a1');
-  await end('b1');
-  expect(log).toEqual(['c1', 'e1', 'a1', 'b1', 'c2', 'd1']);
 });
 
 it('when the backend is back, the message that arrived first begins first, even if it began to wait later', async () => {
@@ -221,18 +174,6 @@ it('a suspect whose backend goes before it begins waits for another turn', async
   expect(log).toEqual(['a1']);
 });
 
-it('a device continues when a checkpoint has its suspect', async () => {
-  const { given: noted, give: isNoted } = signal();
-  const { add, log, end } = setUp({ quarantine: { ...unsuspecting, ended: () => noted } });
-  add('a1');
-  add('a2');
-  await end('a1');
-  expect(log).toEqual(['a1']);
-  isNoted();
-  await settle();
-  expect(log).toEqual(['a1', 'a2']);
-});
-
 it('a message that comes while a checkpoint takes the last one of its device begins after that', async () => {
   const { given: noted, give: isNoted } = signal();
   const { lanes, add, log, end } = setUp({ quarantine: { ...unsuspecting, ended: () => noted } });
@@ -247,20 +188,6 @@ it('a message that comes while a checkpoint takes the last one of its device beg
   expect([log, lanes.length('a')]).toEqual([['a1', 'b1', 'a2'], 1]);
 });
 
-it('messages begin after each outage of a backend', async () => {
-  const { add, log, end } = setUp();
-  const model = backend();
-  for (const name of ['a1', 'b1', 'c1']) {
-    model.goes();
-    add(name, model);
-    await settle();
-    expect(log).not.toContain(name);
-    await model.comesBack();
-    expect(log.at(-1)).toBe(name);
-    await end(name);
-  }
-});
-
 it('messages begin when another partition gives its slot back and the one that waited for it cannot begin', async () => {
   const { budget, log, add } = setUp({ maxMessages: 1 });
   const model = backend();
@@ -273,52 +200,4 @@ it('messages begin when another partition gives its slot back and the one that w
   expect(log).toEqual(['b1']);
   await model.comesBack();
   expect(log).toEqual(['b1']);
-});
-
-it('after closing no message begins, and waiting messages hold no slot', async () => {
-  const { budget, log, draining, add, end } = setUp({ maxMessages: 1 });
-  const model = backend();
-  model.goes();
-  for (const name of ['a1', 'b1', 'a2']) add(name);
-  add('c1', model);
-  draining.abort();
-  await end('a1');
-  await model.comesBack();
-  expect([log, budget.inFlight()]).toEqual([['a1'], { messages: 0, bytes: 0 }]);
-});
-
-it('the order of every device is kept in any interleaving (200 random sequences)', async () => {
-  const devices = ['a', 'b', 'c'];
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 3 }),
-      fc.array(fc.tuple(fc.constantFrom(...devices), fc.nat(3)), { maxLength: 40 }),
-      async (maxMessages, messages) => {
-        const budget = createBudget({ maxMessages, maxBytes: 1e6 });
-        const seen = new Map<string, number[]>();
-        const running = new Set<string>();
-        const lanes = createLanes<Queued & { device: string; ticks: number }>({
-          budget,
-          backlog: backlogOf(1e6).ofPartition(() => {}),
-          draining: new AbortController().signal,
-          async work({ device, ticks, sequenceNumber, cost }) {
-            expect(running.has(device)).toBe(false);
-            running.add(device);
-            expect(running.size).toBeLessThanOrEqual(maxMessages);
-            for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-            seen.set(device, [...(seen.get(device) ?? []), sequenceNumber]);
-            running.delete(device);
-            budget.all.give(cost);
-          },
-        });
-        for (const [sequenceNumber, [device, ticks]] of messages.entries())
-          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, waitingBytes: 1, dependencies: nothing });
-        while (devices.some((device) => lanes.length(device) > 0)) await settle();
-        for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
-        expect([...seen.values()].flat()).toHaveLength(messages.length);
-        expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
-      },
-    ),
-    { numRuns: 200 },
-  );
 });

@@ -83,11 +83,6 @@ describe('a partition', () => {
     expect(started).toEqual([1, 2]);
   });
 
-  it('parks no message unexecuted without suspects', async () => {
-    const { stays } = await partitionWith('a1');
-    expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
-  });
-
   it('writes another checkpoint for messages that ended during the last write', async () => {
     const written: Checkpoint[] = [];
     let answer: (ok: boolean) => void = () => {};

@@ -3,7 +3,6 @@ import { createBudget } from '../../src/engine/budget.ts';
 import type { Checkpoint } from '../../src/engine/progressTracker.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import {
-  backlogOf,
   budgetOf,
   events,
   fullBacklog,
@@ -158,22 +157,6 @@ describe('the end of a partition', () => {
     expect([other.failures.length, positions(written)]).toEqual([11, [1]]); // at each half second from 0 to 5
   });
 
-  it('by draining comes at its limit, with the number of unfinished messages', async () => {
-    const { partition, checkpoints } = await partitionWith('t1 a2 b3');
-    const draining = partition.drain(25_000);
-    await vi.advanceTimersByTimeAsync(26_000);
-    expect([await draining, positions(checkpoints)]).toEqual([2, [1]]);
-  });
-
-  it('releases messages that wait for room', async () => {
-    const { partition, started } = partitionByHand({ backlog: backlogOf(2) });
-    const admitting = partition.admit(events('a1 a2 a3'));
-    await vi.advanceTimersByTimeAsync(0);
-    partition.revoke();
-    await admitting;
-    expect(started).toEqual([1]);
-  });
-
   it('leaves no charge of unfinished messages', async () => {
     const overall = budgetOf(10);
     const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
@@ -219,18 +202,4 @@ describe('the end of a partition', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     expect(positions(written)).toEqual([1]);
   });
-});
-
-it('an abandoned partition releases the messages in memory, and takes no more from the hub', async () => {
-  const { partition, backlog } = partitionByHand({ backlog: backlogOf(2) });
-  let isAdmitted = false;
-  void partition.admit(events('a1 a2 a3')).then(() => (isAdmitted = true));
-  await vi.advanceTimersByTimeAsync(0);
-  expect([backlog.taken().messages, isAdmitted]).toEqual([1, false]);
-  const drained = partition.drain(60_000);
-  await vi.advanceTimersByTimeAsync(0);
-  expect([backlog.taken(), isAdmitted]).toEqual([none, true]);
-  partition.revoke();
-  await vi.advanceTimersByTimeAsync(61_000);
-  await drained;
 });

@@ -151,16 +151,6 @@ describe('a suspect', () => {
     await pass(0);
     expect(seen).toEqual([]);
   });
-
-  it('is counted while it waits and while it is in progress', async () => {
-    const { quarantine, come, end } = setUp();
-    await come(1, 2);
-    await come(3);
-    expect(quarantine.suspects()).toBe(3);
-    await end(1, 2);
-    await end(3);
-    expect(quarantine.suspects()).toBe(0);
-  });
 });
 
 describe('batches', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withFakeTimers } from '../support/waiting.ts';
-import { runToTheEnd } from './support/restarts.ts';
+import { type Given, runToTheEnd } from './support/restarts.ts';
 
 // Processes over the same partitions, one after the other: messages end them, others are only slow.
 
@@ -11,6 +11,9 @@ const timeout = 60_000;
 const fatal = { isFatal: true };
 const row = (device: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `${device}${from + index}`).join(' ');
+const named = (count: number, first: number) =>
+  Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
+const numbered = (devices: readonly string[]) => devices.map((device, index) => `${device}${index}`).join(' ');
 const ofDevice = (names: readonly string[], device: string) => names.filter((name) => name.startsWith(device));
 
 describe('a message that ends the process', () => {
@@ -24,99 +27,71 @@ describe('a message that ends the process', () => {
       expect(ofDevice(handled, device)).toEqual(ofDevice(handled, device).toSorted());
   });
 
-  it('costs fewer shutdowns than the first when there are others like it', async () => {
-    const given = { partitions: ['k0 a1 l2', 'b0 m1'], devices: { k: fatal, l: fatal, m: fatal } };
-    const { parked, ends } = await runToTheEnd(given);
-    expect(parked.toSorted()).toEqual(['k0', 'l2', 'm1']);
-    expect(ends.length).toBeLessThanOrEqual(3 * 5);
-  });
-
-  it('is found among many others beside another like it, whichever of them begin first', async () => {
-    const many = Array.from({ length: 20 }, (_, index) => String.fromCharCode(0x400 + index));
-    const { handled, parked } = await runToTheEnd({
-      partitions: [
-        many
-          .toSpliced(3, 0, 'k')
-          .toSpliced(19, 0, 'l')
-          .map((of, index) => `${of}${index}`)
-          .join(' '),
-      ],
-      devices: { k: fatal, l: fatal },
-    });
-    expect([parked.toSorted(), handled.length]).toEqual([['k3', 'l19'], 20]);
-  });
-
-  it('is found as soon behind quick messages of its device without checkpoints', async () => {
-    const { parked, ends } = await runToTheEnd({ partitions: [`${row('k', 0, 40)} x40 k41`], devices: { x: fatal } });
-    expect([parked, ends.length]).toEqual([['x40'], 5]);
-  });
-
-  it('is found behind messages of its device whose replies to others wait (A12)', async () => {
-    const given = { partitions: ['a0 a1 a2 b3'], devices: { a: { elsewhereMs: 30_000, isFatal: 2 } } };
-    const { handled, parked } = await runToTheEnd(given);
-    expect([handled.toSorted(), parked]).toEqual([['a0', 'a1', 'b3'], ['a2']]);
-  });
-
-  it('is found behind more devices that do not fetch their replies than suspects may be in work (C4)', async () => {
-    const deaf = 'abcdefghij'.split('');
-    const { handled, parked, ends } = await runToTheEnd({
-      partitions: [`${deaf.map((device, index) => `${device}${index}`).join(' ')} x10 k11`],
-      devices: { ...Object.fromEntries(deaf.map((device) => [device, { sleepsMs: 60_000 }])), k: fatal },
-      mostSuspects: 4,
-    });
-    expect([parked, handled.length]).toEqual([['k11'], 11]);
-    expect(ends.length).toBeLessThanOrEqual(9);
-  });
-
-  it('that ends the process even when it is parked is skipped after one more shutdown', async () => {
-    const given = { partitions: ['a0 k1 k2 b3'], devices: { k: { isFatal: true, isFatalUnexecuted: true } } };
+  const idle = 'abcdefghij'.split('');
+  const many = named(20, 0x400).toSpliced(3, 0, 'k').toSpliced(19, 0, 'l');
+  it.each<[what: string, given: Given, expected: { parked: string[]; handled: number; mostEnds: number }]>([
+    [
+      'costs fewer shutdowns than the first when there are others like it',
+      { partitions: ['k0 a1 l2', 'b0 m1'], devices: { k: fatal, l: fatal, m: fatal } },
+      { parked: ['k0', 'l2', 'm1'], handled: 2, mostEnds: 3 * 5 },
+    ],
+    [
+      'is found among many others beside another like it, whichever of them begin first',
+      { partitions: [numbered(many)], devices: { k: fatal, l: fatal } },
+      { parked: ['k3', 'l19'], handled: 20, mostEnds: Number.POSITIVE_INFINITY },
+    ],
+    [
+      'is found as soon behind quick messages of its device without checkpoints',
+      { partitions: [`${row('k', 0, 40)} x40 k41`], devices: { x: fatal } },
+      { parked: ['x40'], handled: 41, mostEnds: 5 },
+    ],
+    [
+      'is found behind more devices that do not fetch their replies than suspects may be in work (C4)',
+      {
+        partitions: [`${numbered(idle)} x10 k11`],
+        devices: { ...Object.fromEntries(idle.map((device) => [device, { sleepsMs: 60_000 }])), k: fatal },
+        mostSuspects: 4,
+      },
+      { parked: ['k11'], handled: 11, mostEnds: 9 },
+    ],
+    [
+      'that ends the process even when it is parked is skipped after one more shutdown',
+      { partitions: ['a0 k1 k2 b3'], devices: { k: { isFatal: true, isFatalUnexecuted: true } } },
+      { parked: [], handled: 2, mostEnds: 2 * 6 },
+    ],
+    [
+      'is the only one that is parked beside slow innocent messages',
+      {
+        partitions: ['s0 t1 a2 k3 s4', 'u0 b1'],
+        devices: { k: fatal, s: { ms: 40_000 }, t: { ms: 200_000 }, u: { ms: 12_000 } },
+      },
+      { parked: ['k3'], handled: 6, mostEnds: 7 },
+    ],
+    [
+      'is found behind many that hang',
+      {
+        partitions: [`${numbered(idle)} k10 x11`],
+        devices: { ...Object.fromEntries(idle.map((device) => [device, { ms: 300_000 }])), k: fatal },
+      },
+      { parked: ['k10'], handled: 11, mostEnds: 8 },
+    ],
+    [
+      'is found during a slow flood, although the position moves between the shutdowns',
+      {
+        partitions: [`${row('f', 0, 30)} ${row('g', 30, 60)} k60`],
+        devices: { f: { ms: 2_000 }, k: { ms: 9_000, isFatal: true } },
+        mostSuspects: 5,
+      },
+      { parked: ['k60'], handled: 60, mostEnds: 14 },
+    ],
+  ])('%s', async (_, given, expected) => {
     const { handled, parked, ends } = await runToTheEnd(given);
-    expect([handled.toSorted(), parked]).toEqual([['a0', 'b3'], []]);
-    expect(ends.length).toBeLessThanOrEqual(2 * 6);
-  });
-
-  it('is parked also when it ends the process only after its time of an isolated run', async () => {
-    const given = { partitions: ['a0 k1 b2'], devices: { k: { ms: 20_000, isFatal: true } } };
-    const { handled, parked } = await runToTheEnd(given);
-    expect(parked).toEqual(['k1']);
-    expect(handled.toSorted()).toEqual(['a0', 'b2']);
-  });
-
-  it('is the only one that is parked beside slow innocent messages', async () => {
-    const { handled, parked, ends } = await runToTheEnd({
-      partitions: ['s0 t1 a2 k3 s4', 'u0 b1'],
-      devices: { k: fatal, s: { ms: 40_000 }, t: { ms: 200_000 }, u: { ms: 12_000 } },
-    });
-    expect(parked).toEqual(['k3']);
-    expect(handled.toSorted()).toEqual(['a2', 'b1', 's0', 's4', 't1', 'u0']);
-    expect(ends.length).toBeLessThanOrEqual(7);
-  });
-
-  it('is found behind many that hang', async () => {
-    const hanging = 'abcdefghij'.split('');
-    const devices = Object.fromEntries(hanging.map((device) => [device, { ms: 300_000 }]));
-    const { handled, parked, ends } = await runToTheEnd({
-      partitions: [`${hanging.map((device, index) => `${device}${index}`).join(' ')} k10 x11`],
-      devices: { ...devices, k: fatal },
-    });
-    expect([parked, handled.length]).toEqual([['k10'], 11]);
-    expect(ends.length).toBeLessThanOrEqual(8);
-  });
-
-  it('is found during a slow flood, although the position moves between the shutdowns', async () => {
-    const { parked, ends } = await runToTheEnd({
-      partitions: [`${row('f', 0, 30)} ${row('g', 30, 60)} k60`],
-      devices: { f: { ms: 2_000 }, k: { ms: 9_000, isFatal: true } },
-      mostSuspects: 5,
-    });
-    expect(parked).toEqual(['k60']);
-    expect(ends.length).toBeLessThan(15);
+    expect([parked.toSorted(), handled.length]).toEqual([expected.parked, expected.handled]);
+    expect(ends.length).toBeLessThanOrEqual(expected.mostEnds);
   });
 });
 
 describe('the neighbours of a message that ends the process', { timeout }, () => {
-  const named = (count: number, first: number) =>
-    Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
   const quick = named(40, 0x4e00);
 
   it.each([
@@ -132,7 +107,7 @@ describe('the neighbours of a message that ends the process', { timeout }, () =>
       const all = [...slows, 'k', ...quick];
       const rounds = Array.from({ length: 9 }, (_, round) => all.filter((one) => one !== 'k' || round === 1)).flat();
       const { handled, handledAfterMs, parked, ends } = await runToTheEnd({
-        partitions: [rounds.map((device, index) => `${device}${index}`).join(' ')],
+        partitions: [numbered(rounds)],
         devices: {
           k: { isFatal: true, ms: fatalMs },
           ...Object.fromEntries(slows.map((device) => [device, { ms: 8_000 }])),
@@ -154,8 +129,6 @@ describe('the neighbours of a message that ends the process', { timeout }, () =>
 
 describe('a message that waits for a connection to the backend and then ends the process', { timeout }, () => {
   it('is found, although batches begin beside those that hold every connection', async () => {
-    const named = (count: number, first: number) =>
-      Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
     const slows = named(200, 0x400);
     const quick = named(40, 0x4e00);
     const rounds = [
@@ -163,10 +136,7 @@ describe('a message that waits for a connection to the backend and then ends the
       ...Array.from({ length: 8 }, () => quick),
     ];
     const partitions = [0, 1, 2, 3].map((partition) =>
-      rounds
-        .flatMap((round) => round.filter((_, index) => index % 4 === partition))
-        .map((device, index) => `${device}${index}`)
-        .join(' '),
+      numbered(rounds.flatMap((round) => round.filter((_, index) => index % 4 === partition))),
     );
     const { handled, handledAfterMs, parked, ends } = await runToTheEnd({
       partitions,
@@ -216,12 +186,6 @@ describe('an innocent message', () => {
     expect(parked).toEqual(['k0']);
     expect(ends.slice(2)).toEqual([['k0'], ['k0'], ['k0']]);
   });
-});
-
-it('a store that fails delays suspects: none begins without its record', async () => {
-  const given = { partitions: ['k0 a1'], devices: { k: { ms: 100, isFatal: true } }, storeOut: { from: 0, to: 4_000 } };
-  const { parked, ends, handled } = await runToTheEnd(given);
-  expect([parked, ends.length, handled]).toEqual([['k0'], 5, ['a1']]);
 });
 
 it('normal running records nothing for any number of messages, and clears the crash record when its messages are done', async () => {

@@ -25,6 +25,7 @@ const needs = [[], ['model'], ['types'], ['model', 'types']] as const;
 const limits = { maxMessages: 8, maxBytes: 60_000 };
 const half = { messages: 4, bytes: 30_000 };
 const inFlight = 3;
+const overallInFlight = 4;
 const costOf = (event: HubEvent) => 7 * bodyBytes(event);
 const none = { messages: 0, bytes: 0 };
 const log = createLog('silent');
@@ -108,7 +109,7 @@ interface Session {
 function setUp(suspects: readonly number[]) {
   const { areAvailable, dependenciesOf, set } = createBackends();
   const backlog = createBacklog(limits);
-  const overall = createBudget({ maxMessages: 4, maxBytes: 600_000 });
+  const overall = createBudget({ maxMessages: overallInFlight, maxBytes: 600_000 });
   const turnstile = createTurnstile();
   const hub: Sent[][] = suspects.map(() => []);
   const written: Checkpoint[] = suspects.map((upTo) => ({
@@ -275,6 +276,7 @@ function setUp(suspects: readonly number[]) {
       return [
         ...[...sessions.entries()].flatMap(([index, session]) => [...faultsOf(index, session)]),
         ...(messages === expected.messages && bytes === expected.bytes ? [] : ['what waits is not what is charged']),
+        ...(overall.inFlight().messages > overallInFlight ? ['too many are in flight in all'] : []),
         ...(messages > limits.maxMessages || (messages > 1 && bytes > limits.maxBytes) ? ['too many wait in all'] : []),
       ];
     },

@@ -5,15 +5,6 @@ import { createWatermark, type Position, type WorkHandle } from '../../src/engin
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 
 describe('the watermark', () => {
-  it('counts work once that is reported done twice', () => {
-    const watermark = createWatermark();
-    const one = watermark.begin(at(1));
-    watermark.begin(at(2));
-    watermark.end(one);
-    watermark.end(one);
-    expect(watermark.pending()).toBe(1);
-  });
-
   it('agrees with a simple model for any order of events', { timeout: 60_000 }, () => {
     const step = fc.oneof(fc.constant('begin' as const), fc.constant('pass' as const), fc.nat());
     fc.assert(

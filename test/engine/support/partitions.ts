@@ -63,7 +63,6 @@ export function partitionByHand(given: Partial<Options> = {}) {
   const checkpoints: Checkpoint[] = [];
   const failures: string[] = [];
   const ends = new Map<number, (handled: boolean) => void>();
-  let givenUp = 0;
   const options: Options = {
     ...usual,
     budget: budgetOf(10),
@@ -78,9 +77,6 @@ export function partitionByHand(given: Partial<Options> = {}) {
       return true;
     },
     onTrouble: (_error, what) => failures.push(what),
-    onRevoked() {
-      givenUp += 1;
-    },
     ...given,
   };
   return {
@@ -91,7 +87,6 @@ export function partitionByHand(given: Partial<Options> = {}) {
     stays,
     checkpoints,
     failures,
-    givenUp: () => givenUp,
     async end(sequenceNumber: number, handled = true) {
       ends.get(sequenceNumber)?.(handled);
       await vi.advanceTimersByTimeAsync(0);

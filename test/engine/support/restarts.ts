@@ -18,23 +18,20 @@ export interface Behaviour {
   /** Handling takes so long: each call of a backend. */
   readonly ms?: number;
   readonly calls?: number;
-  /** Its reply waits so long for the full queue of its device, or of another device. */
+  /** Its reply waits so long for the full queue of its device. */
   readonly sleepsMs?: number;
-  readonly elsewhereMs?: number;
-  /** Then the process ends; by the number of a message, only with that one. */
-  readonly isFatal?: boolean | number;
+  /** Then the process ends. */
+  readonly isFatal?: boolean;
   /** Also when it is only answered and parked. */
   readonly isFatalUnexecuted?: boolean;
 }
 
-interface Given {
+export interface Given {
   /** Of each partition: `a0 k1 b2` is device a at sequence number 0, k at 1, b at 2. */
   readonly partitions: readonly string[];
   readonly devices?: Readonly<Record<string, Behaviour>>;
   /** How a session is ended from outside, by its number from 0: killed, or stopped, after so many milliseconds. */
   readonly interrupted?: (session: number) => { readonly killMs?: number; readonly stopMs?: number } | undefined;
-  /** From when to when the store takes no checkpoint, in milliseconds of a session. */
-  readonly storeOut?: { readonly from: number; readonly to: number };
   readonly mostSuspects?: number;
   readonly mostMessages?: number;
   /** To the backends: each call takes one. */
@@ -51,7 +48,7 @@ const drainMs = 1_000;
  * the service's; the hub, the store and the work are in memory.
  */
 export async function runToTheEnd(given: Given) {
-  const { partitions, devices = {}, interrupted, storeOut, mostSuspects = 100 } = given;
+  const { partitions, devices = {}, interrupted, mostSuspects = 100 } = given;
   const { mostMessages = 100, connections = Number.POSITIVE_INFINITY } = given;
   const events = partitions.map((text) =>
     text.split(' ').map((one) => hubEvent({ sequenceNumber: Number(one.slice(1)), device: one.slice(0, 1) })),
@@ -76,10 +73,6 @@ export async function runToTheEnd(given: Given) {
     const turnstile = createTurnstile();
     void life.death.then(() => ends.push([...working].sort()));
 
-    const isStoreOut = () => {
-      const at = Date.now() - began;
-      return storeOut !== undefined && at >= storeOut.from && at < storeOut.to;
-    };
     const storeOf = (index: number) => ({
       progress: async () => written[index],
       checkpoints: async () => [],
@@ -116,40 +109,33 @@ export async function runToTheEnd(given: Given) {
         progress,
         redeliveryHorizon: createRedeliveryHorizon(newest),
         receivedMessageOf: (event) => ({ event, deviceId: deviceOf(event) }),
-        dispatch({ event, deviceId }, { charge, begins, ended, parkUnexecuted, nextMayBegin }) {
+        dispatch({ event, deviceId }, { charge, begins, ended, parkUnexecuted }) {
           const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
           const {
             isFatal = false,
             sleepsMs = 0,
-            elsewhereMs = 0,
             ...work
           }: Behaviour = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted === true } : behaviour;
-          const isEnd = isFatal === true || isFatal === event.sequenceNumber;
           const open = new Set<Step>();
           begins?.({ begunAt: performance.now(), open });
           working.add(name);
           return life.step(async () => {
             let isDone = await called(work, places, open, ended);
-            if (isDone && isEnd) life.kill();
+            if (isDone && isFatal) life.kill();
             else working.delete(name);
             if (isDone && sleepsMs > 0) {
               charge.sleeps(() => {});
               isDone = await passed(sleepsMs, ended);
             }
-            if (isDone && elsewhereMs > 0) {
-              nextMayBegin();
-              isDone = await passed(elsewhereMs, ended);
-            }
-            if (isDone && !isEnd && !handledAfterMs.has(name)) {
+            if (isDone && !isFatal && !handledAfterMs.has(name)) {
               (parkUnexecuted ? parked : handled).push(name);
               handledAfterMs.set(name, ranMs + Date.now() - began);
             }
             return isDone;
           });
         },
-        checkpoint: (next) =>
-          isStoreOut() ? Promise.reject(new Error('store out')) : store.writeCheckpoint(undefined, next),
+        checkpoint: (next) => store.writeCheckpoint(undefined, next),
         limits: { everyMessages: 50, everyMs: 5_000 },
         quarantine: { mostSuspects, turnstile, log: createLog('silent') },
         onTrouble() {},
