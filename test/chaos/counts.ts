@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMetrics } from '../support/prom.ts';
 import type { Finding } from './checker.ts';
 import type { Instance } from './instance.ts';
+import { ourFault } from './traces.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
 /** Series → its value; those that are 0 are left out. */
-export type Counts = ReadonlyMap<string, number>;
+type Counts = ReadonlyMap<string, number>;
 
 const names = new Set([
   ...['model.create', 'model.update', 'type.create', 'reference.create', 'identity.update', 'identity.delete'],
@@ -15,11 +16,9 @@ const names = new Set([
 /** Whether a line says that a limit, or the store, has refused a dead letter. */
 export const isNotParked = ({ msg }: Line): boolean => msg === 'message could not be parked';
 
-const ourFault: readonly unknown[] = ['timeout_exceeded', 'internal_platform_error'];
+const isOurFault = ({ msg, code }: Line): boolean => msg === 'handled' && ourFault.has(String(code));
 
-const isOurFault = ({ msg, code }: Line): boolean => msg === 'handled' && ourFault.includes(code);
-
-export function countsIn(lines: readonly Line[]): Counts {
+function countsIn(lines: readonly Line[]): Counts {
   const counts = new Map<string, number>();
   const add = (series: string, by = 1) => {
     if (by > 0) counts.set(series, (counts.get(series) ?? 0) + by);
@@ -39,7 +38,7 @@ export function countsIn(lines: readonly Line[]): Counts {
   return counts;
 }
 
-export function countsOf(text: string): Counts {
+function countsOf(text: string): Counts {
   const counts = new Map<string, number>();
   for (const { name, labels, value } of parseMetrics(text)) {
     const label = (of: string) => labels[`device_messaging_${of}`];
@@ -57,7 +56,7 @@ export function countsOf(text: string): Counts {
 }
 
 /** In words, what one counts otherwise than the other. */
-export const differencesOf = (counted: Counts, due: Counts): string[] =>
+const differencesOf = (counted: Counts, due: Counts): string[] =>
   [...new Set([...counted.keys(), ...due.keys()])]
     .filter((series) => counted.get(series) !== due.get(series))
     .map((series) => `${series}: ${counted.get(series) ?? 0} counted, ${due.get(series) ?? 0} in the log`);
@@ -72,7 +71,7 @@ export function processesIn(lines: readonly Line[]): readonly (readonly Line[])[
 }
 
 /** In words, what the last line of a process that was stopped says otherwise than its other lines. */
-export function flawsOfLastLine(lines: readonly Line[]): string[] {
+function flawsOfLastLine(lines: readonly Line[]): string[] {
   const last = lines.findLast(({ msg }) => msg === 'stopped');
   if (last === undefined) return [];
   const due = countsIn(lines);

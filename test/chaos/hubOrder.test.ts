@@ -84,12 +84,6 @@ it('what failovers have left unfinished has been told, unless an instance was ki
   expect(untold(parted, { interruptions: [{ at: 0, of: '0' }] }, [])).toEqual([]);
 });
 
-it('without a failover, the order is that in which they were sent', () => {
-  const sent = ['b', 'a'].map((id) => ({ id, deviceId: 'pump-1' }));
-  const stage = { failovers: [], places: new Map(), replies: [] };
-  expect(inHubOrder(sent, stage, [], [], 'primary')).toEqual(sent);
-});
-
 it('messages that were begun again on the other side of a failover are parted, and those begun again before it are not', () => {
   const failovers = [{ position: 100, hub: 'secondary' }];
   const calls = [callOf('a', 50), callOf('a', 150, 'two'), callOf('b', 50), callOf('b', 60, 'two'), callOf('c', 150)];

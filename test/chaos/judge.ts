@@ -6,12 +6,12 @@ import { check, type Finding } from './checker.ts';
 import { checkLastLines } from './counts.ts';
 import type { History } from './history.ts';
 import { inHubOrder, untold } from './hubOrder.ts';
-import { effectsIn, handledBy, type Line, linesOf, recordOutcome } from './observe.ts';
+import { effectsIn, handledBy, isAck, type Line, linesOf, recordOutcome } from './observe.ts';
 import type { Place } from './places.ts';
 import { repeatedReplies } from './repeatedReplies.ts';
 import { flawsOf } from './replyForm.ts';
 import { idOf, type Message } from './sealed.ts';
-import { type Devicebound, patienceSeconds, type Stage } from './stage.ts';
+import { patienceSeconds, type Stage } from './stage.ts';
 import type { DeadLetter } from './storage.ts';
 import { ourFault } from './traces.ts';
 import { connected } from './workload.ts';
@@ -102,9 +102,6 @@ async function checkForms(stage: Stage, sent: readonly Message[], history: Histo
     ];
   });
 }
-
-const isAck = ({ properties }: Devicebound) =>
-  properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';
 
 const markOf = (properties: string): string => JSON.parse(properties).quantity;
 

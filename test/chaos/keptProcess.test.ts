@@ -7,7 +7,6 @@ function setUp({ failing = 0, isStubborn = false } = {}) {
   const processes: { end(code: number | null): void }[] = [];
   let starts = 0;
   let fatalEnds = 0;
-  let told = 0;
   const kept = createKeptProcess({
     async start() {
       starts += 1;
@@ -31,45 +30,20 @@ function setUp({ failing = 0, isStubborn = false } = {}) {
       };
     },
     fatalEnds: async () => fatalEnds,
-    onFatalEnd: () => {
-      told += 1;
-    },
+    onFatalEnd() {},
   });
   return {
     kept,
     starts: () => starts,
-    told: () => told,
     async endByMessage() {
       fatalEnds += 1;
       processes.at(-1)?.end(null);
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-    async endByItself() {
-      processes.at(-1)?.end(1);
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
 describe('A process that is kept', () => {
-  it('is restarted when a message has ended it, and that is recorded', async () => {
-    const { kept, starts, told, endByMessage } = setUp();
-    await kept.start();
-    await endByMessage();
-    expect([starts(), told(), kept.isUp()]).toEqual([2, 1, true]);
-  });
-  it('is not restarted when it ends by itself, is killed or stopped', async () => {
-    const { kept, starts, told, endByItself } = setUp();
-    await kept.start();
-    await endByItself();
-    expect([kept.isUp(), await kept.stop()]).toEqual([false, null]);
-    await kept.start();
-    await kept.kill();
-    expect(kept.isUp()).toBe(false);
-    await kept.start();
-    expect(await kept.stop()).toBe(0);
-    expect([starts(), told(), kept.isUp()]).toEqual([3, 0, false]);
-  });
   it('is killed only after its restart, so that there is never more than one', async () => {
     const { kept, starts, endByMessage } = setUp();
     await kept.start();

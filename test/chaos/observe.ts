@@ -109,14 +109,17 @@ function isSuccess(answer: string | null, status: number | null, isHidden: boole
   }
 }
 
-function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
-  const isAck = properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';
+export const isAck = ({ properties }: Devicebound): boolean =>
+  properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';
+
+function toldBy(reply: Devicebound): Told {
+  const { deviceId, system, properties, body } = reply;
   const said = JSON.parse(unpack({ properties, body }).toString('utf8'));
   const isNew = properties['eventType'] === 'Svc.InformationModel.ObjectModelCreated';
   const { objectId: object, model, version } = said as { objectId: string; model: Subject['model']; version: number };
   return {
     ...{ id: idOf(properties), deviceId, messageId: system.messageId ?? '' },
-    ...(isAck ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),
+    ...(isAck(reply) ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),
   };
 }
 

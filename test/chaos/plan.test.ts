@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { misfortunes } from './misfortunes.ts';
-import { plan, planOnly } from './plan.ts';
+import { plan } from './plan.ts';
 import { createRandom } from './random.ts';
 
 const kinds = misfortunes.map(({ name }) => name);
@@ -11,11 +11,6 @@ describe('The plan of misfortunes', () => {
   it.each([0, 1, 2, 3, 4, 17, 998])('has every kind in five seeds from %i on', (first) => {
     const met = new Set([0, 1, 2, 3, 4].flatMap((more) => namesOf(first + more)));
     expect(kinds.filter((kind) => !met.has(kind))).toEqual([]);
-  });
-  it('has only the requested kinds, and early in the run', () => {
-    const planned = planOnly(['kill', 'steal', 'kill'], createRandom(0), 6_000);
-    expect(planned.map(({ misfortune }) => misfortune.name).sort()).toEqual(['kill', 'kill', 'steal']);
-    expect(Math.max(...planned.map(({ at }) => at))).toBeLessThanOrEqual(1_500);
   });
   it('is the same for the same seed, and different for another seed', () => {
     const timesOf = (seed: number) => planOf(seed).map(({ at, random }) => [at, random.next()]);

@@ -163,14 +163,8 @@ async function inGrounds<Item>(
   );
 }
 
-export interface Attempt {
-  readonly seed: number;
-  /** Names of the misfortunes that happen instead of those of the seed. */
-  readonly only?: readonly string[];
-}
-
 /** What is said to show the sabotage, in two seeds, which is much shorter, and then all the seeds as they are. */
-const attemptsAt = ({ showsIn }: Pick<Sabotage, 'showsIn'>, seeds: readonly number[]): Attempt[] => [
+const attemptsAt = ({ showsIn }: Pick<Sabotage, 'showsIn'>, seeds: readonly number[]) => [
   ...seeds.slice(0, 2).map((seed) => ({ seed, only: showsIn })),
-  ...seeds.map((seed) => ({ seed })),
+  ...seeds.map((seed) => ({ seed, only: undefined })),
 ];

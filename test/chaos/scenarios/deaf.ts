@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Hub, startHub } from 'iot-hub-emulator';
-import { createJournal } from 'iot-hub-emulator/journal';
+import type { Hub } from 'iot-hub-emulator';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { percentile } from '../../bench/figures.ts';
 import { createLogReader } from '../logLines.ts';
 import { closingAll, environmentOf, mostBeside, named, type Scenario } from './scenario.ts';
-import { createUpdates, startModel, type Updates } from './updates.ts';
+import { createUpdates, startHubAndModel, type Updates } from './updates.ts';
 
 const deafIds = named('deaf', 3_000);
 const goodIds = named('good', 20);
@@ -25,14 +24,7 @@ export const deaf: Scenario = {
   about: `${deafIds.length} devices with full queues, beside ${goodIds.length} that fetch their replies, also right after a restart`,
   async run({ directory, serviceDirectory, seed, say }) {
     return closingAll(async (closers) => {
-      const backend = await startModel(0, 0, seed);
-      closers.push(backend.stop);
-      const hub = await startHub({
-        directory: join(directory, 'hub'),
-        devices: [...deafIds, ...goodIds].map((deviceId) => ({ deviceId })),
-        journal: createJournal({ bytes: 65_536 }),
-      });
-      closers.push(hub.close);
+      const { hub, backend } = await startHubAndModel(closers, directory, [...deafIds, ...goodIds], 0, 0, seed);
       const url = `http://127.0.0.1:${await freePort()}`;
       const logFile = join(directory, 'service.log');
       let service: ServiceProcess | undefined;
@@ -41,7 +33,7 @@ export const deaf: Scenario = {
         service = await startService({
           directory: serviceDirectory,
           environment: {
-            ...environmentOf(hub, backend.url, url, directory),
+            ...environmentOf(hub, backend, url, directory),
             DELIVERY_DRAIN_SECONDS: String(drainSeconds),
           },
           ...{ readyzUrl: `${url}/readyz`, logFile, readyWithinMs: patienceMs },

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Hub, startHub } from 'iot-hub-emulator';
-import { createJournal } from 'iot-hub-emulator/journal';
+import type { Hub } from 'iot-hub-emulator';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../../../sandbox/service/process.ts';
 import { percentile } from '../../bench/figures.ts';
 import { residentOf } from '../../bench/processes/program.ts';
 import { closingAll, environmentOf, mostBeside, named, type Scenario, type ScenarioOptions } from './scenario.ts';
-import { append, createUpdates, objectOf, startModel, type Updates } from './updates.ts';
+import { append, createUpdates, objectOf, startHubAndModel, type Updates } from './updates.ts';
 import { limitMemory } from './withinMemory.ts';
 
 const memoryLimit = 2 ** 30; // deploy/kubernetes
@@ -23,14 +22,8 @@ export const fleet: Scenario = {
   about: `${fleetSize} devices fetch ${(children * childBytes) / 1e6} MB each, beside ${goodDevices} that send updates, in 1 GiB`,
   async run({ directory, serviceDirectory, seed, say }) {
     return closingAll(async (closers) => {
-      const backend = await startModel(children, childBytes, seed);
-      closers.push(backend.stop);
-      const hub = await startHub({
-        directory: join(directory, 'hub'),
-        devices: [...fleetIds, ...goodIds].map((deviceId) => ({ deviceId })),
-        journal: createJournal({ bytes: 65_536 }),
-      });
-      closers.push(hub.close);
+      const ids = [...fleetIds, ...goodIds];
+      const { hub, backend } = await startHubAndModel(closers, directory, ids, children, childBytes, seed);
       const seen = listen(hub);
       const limit = limitMemory('device-messaging-fleet', memoryLimit);
       closers.push(limit.remove);
@@ -38,7 +31,7 @@ export const fleet: Scenario = {
       const service = await startService({
         command: limit.command(serviceCommand),
         directory: serviceDirectory,
-        environment: environmentOf(hub, backend.url, url, directory),
+        environment: environmentOf(hub, backend, url, directory),
         ...{ readyzUrl: `${url}/readyz`, logFile: join(directory, 'service.log'), readyWithinMs: 300_000 },
       });
       closers.push(service.kill);

@@ -1,18 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildApart } from '../build.ts';
-import type { Scenario } from './scenario.ts';
-
-interface PlayOptions {
-  readonly seed: number;
-  readonly directory: string;
-  print(line: string): void;
-}
+import type { Scenario, ScenarioOptions } from './scenario.ts';
 
 /** Plays one after the other with one build of the checkout. Answers whether all was well in each. */
 export async function allGoWell(
   played: readonly Scenario[],
-  { seed, directory, print }: PlayOptions,
+  { seed, directory, print }: Pick<ScenarioOptions, 'seed' | 'directory'> & { print(line: string): void },
 ): Promise<boolean> {
   const build = await buildApart();
   let isGood = true;
@@ -38,5 +32,5 @@ export async function allGoWell(
 }
 
 /** One that breaks off is a finding as well: something did not start, or did not answer. */
-const playedOne = ({ run }: Scenario, options: Parameters<Scenario['run']>[0]): Promise<readonly string[]> =>
+const playedOne = ({ run }: Scenario, options: ScenarioOptions): Promise<readonly string[]> =>
   run(options).catch((error) => [`it broke off: ${error instanceof Error ? error.message : error}`]);

@@ -1,13 +1,28 @@
-import type { Hub } from 'iot-hub-emulator';
+import { join } from 'node:path';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
 import { stableHash } from 'iot-hub-emulator/testing';
 import { startChild } from '../../bench/processes/child.ts';
 import { appendEvent } from '../../support/events.ts';
 import { createRandom } from '../random.ts';
 
-export async function startModel(...model: [children: number, bytes: number, seed: number]) {
+/** A hub that knows the devices, and the URL of an information model (`fleetModel`). */
+export async function startHubAndModel(
+  closers: (() => unknown)[],
+  directory: string,
+  devices: readonly string[],
+  ...model: [children: number, bytes: number, seed: number]
+) {
   const program = '../../chaos/scenarios/fleetModel.ts';
   const { described, stop } = await startChild<{ port: number }>(program, model.map(String));
-  return { url: `http://127.0.0.1:${described.port}`, stop };
+  closers.push(stop);
+  const hub = await startHub({
+    directory: join(directory, 'hub'),
+    devices: devices.map((deviceId) => ({ deviceId })),
+    journal: createJournal({ bytes: 65_536 }),
+  });
+  closers.push(hub.close);
+  return { hub, backend: `http://127.0.0.1:${described.port}` };
 }
 
 /** For `fleetModel`, whose objects with children are those of devices called `fleet`. */
