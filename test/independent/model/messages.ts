@@ -123,7 +123,6 @@ interface Action {
     readonly deviceId: string;
     readonly texts: Texts;
     readonly text: string;
-    readonly bytes: Buffer;
   }) => Handling<Fields>;
   /** The member with the details, where it is another. */
   readonly details?: string;
@@ -353,7 +352,6 @@ function agreed(texts: Texts, text: string, keys: readonly string[], faults: rea
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const supported = [2, '2'];
 
 /** R3: whether it is a request, and of which generation. */
 export function* handle({ properties, body }: Sent, deviceId: string): Handling {
@@ -368,7 +366,6 @@ function* handleAction(texts: Texts, body: Buffer, deviceId: string): Handling {
   const action = texts['action'] || undefined;
   const correlationId = texts['correlationId'] || undefined;
   const card = action === undefined ? undefined : actions[action];
-  const invalid = 'validation_error';
   const { details = 'details', failed = {} } = card ?? {};
   const encoding = texts['content-encoding'] ?? '';
   const answer = yield* outcomeOf(details, failed, function* () {
@@ -376,7 +373,7 @@ function* handleAction(texts: Texts, body: Buffer, deviceId: string): Handling {
     checkAck(texts, invalid);
     const faults = Object.entries({
       action: action !== undefined,
-      version: supported.some((version) => String(version) === texts['version']),
+      version: texts['version'] === '2',
       correlationId: correlationId !== undefined,
       timeout: (texts['timeout'] ?? '') === '' || isTimeout(texts['timeout'] ?? ''),
       target: !hasControls(target),
@@ -384,7 +381,7 @@ function* handleAction(texts: Texts, body: Buffer, deviceId: string): Handling {
     check(faults, invalid);
     if (card === undefined) throw new Failure('operation_not_supported');
     check(Object.entries(card.headers(texts)), invalid);
-    return yield* card.run({ deviceId, texts, text: textOf(body, encoding, invalid), bytes: body });
+    return yield* card.run({ deviceId, texts, text: textOf(body, encoding, invalid) });
   });
   if (!isWanted(texts, answer.success)) return;
   yield {
@@ -406,7 +403,6 @@ function* handleAction(texts: Texts, body: Buffer, deviceId: string): Handling {
 function* handleEvent(texts: Texts, body: Buffer, deviceId: string): Handling {
   const { target = '' } = texts;
   const eventType = texts['eventType'] || undefined;
-  const invalid = 'platform_event_validation_error';
   const id: Expected = texts['id'] ? texts['id'] : uuid;
   const systemIdOfEvent = typeof id === 'string' ? systemId(id) : id;
   const card = eventType === undefined ? undefined : events[eventType];
@@ -414,13 +410,13 @@ function* handleEvent(texts: Texts, body: Buffer, deviceId: string): Handling {
   const subject: { objectId?: Expected; model?: Expected } = {};
   const answer = yield* outcomeOf('details', failed, function* () {
     checkSize(texts);
-    checkAck(texts, invalid);
-    check(Object.entries({ eventType: eventType !== undefined, target: !hasControls(target) }), invalid);
+    checkAck(texts, invalidEvent);
+    check(Object.entries({ eventType: eventType !== undefined, target: !hasControls(target) }), invalidEvent);
     if (card === undefined) throw new Failure('operation_not_supported');
-    check(Object.entries(card.headers(texts)), invalid);
+    check(Object.entries(card.headers(texts)), invalidEvent);
     const plain = ['', 'utf8', 'utf-8', 'identity'];
-    check([['content-encoding', plain.includes((texts['content-encoding'] ?? '').toLowerCase())]], invalid);
-    const text = textOf(body, '', invalid);
+    check([['content-encoding', plain.includes((texts['content-encoding'] ?? '').toLowerCase())]], invalidEvent);
+    const text = textOf(body, '', invalidEvent);
     const notification = { deviceId, correlationId: systemIdOfEvent, id, target };
     return yield* card.run({ deviceId, texts, text, notification, subject });
   });
