@@ -37,13 +37,6 @@ describe('a standstill', () => {
     watch.stop();
     expect(vi.getTimerCount()).toBe(0);
   });
-
-  it('is not a shorter pause', () => {
-    const { standstills, watch } = setUp(60_000);
-    standStill(60);
-    watch.look();
-    expect(standstills).toEqual([]);
-  });
 });
 
 describe('a period without steps', () => {

@@ -72,49 +72,18 @@ it('work in order has its results in the order of its inputs, and begins none af
 describe('a wait with a limit', () => {
   withFakeTimers();
   const later = <T>(ms: number, give: () => T) => new Promise<void>((resolve) => setTimeout(resolve, ms)).then(give);
+  const seven = () => 7;
   const fail = () => {
     throw new Error('refused');
   };
 
   it.each([
-    [
-      'a result in time',
-      () =>
-        within(
-          later(10, () => 7),
-          20,
-        ),
-      7,
-    ],
+    ['a result in time', () => within(later(10, seven), 20), 7],
     ['a failure in time', () => within(later(10, fail), 20).catch(({ message }) => message), 'refused'],
-    [
-      'a result too late',
-      () =>
-        within(
-          later(20, () => 7),
-          10,
-        ).catch((error) => error instanceof TooLate),
-      true,
-    ],
+    ['a result too late', () => within(later(20, seven), 10).catch((error) => error instanceof TooLate), true],
     ['a failure too late', () => within(later(20, fail), 10).catch((error) => error instanceof TooLate), true],
-    [
-      'an end in time',
-      () =>
-        endsWithin(
-          later(10, () => 7),
-          20,
-        ),
-      true,
-    ],
-    [
-      'an end too late',
-      () =>
-        endsWithin(
-          later(20, () => 7),
-          10,
-        ),
-      false,
-    ],
+    ['an end in time', () => endsWithin(later(10, seven), 20), true],
+    ['an end too late', () => endsWithin(later(20, seven), 10), false],
     ['a failure instead of an end', () => endsWithin(later(10, fail), 20).catch(({ message }) => message), 'refused'],
   ])('has %s, and leaves no timer', async (_, wait, expected) => {
     const waited = wait();

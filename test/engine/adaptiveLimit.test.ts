@@ -80,13 +80,6 @@ describe('messages in flight', () => {
     expect(adaptiveLimit.messages()).toBe(4);
   });
 
-  it('keep their number while no other message waits', async () => {
-    const { adaptiveLimit, want } = setUp({ share: 0 });
-    want(4);
-    await windows(50);
-    expect([adaptiveLimit.messages(), vi.getTimerCount()]).toEqual([4, 0]);
-  });
-
   it('keep their number when one ends, or needs less memory, while no other waits', async () => {
     const { adaptiveLimit, budget, want } = setUp({ share: 0 });
     want(4);

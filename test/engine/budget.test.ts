@@ -41,16 +41,6 @@ it('bytes are counted as well as messages', async () => {
 it('one message larger than the whole budget is admitted when no other is in progress', () =>
   expect(createBudget({ maxMessages: 10, maxBytes: 100 }).all.take(500)).toBeUndefined());
 
-it('the unused part of a reservation is available to the next messages', async () => {
-  const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.all.take(100)).toBeUndefined();
-  const waiting = budget.all.take(1);
-  expect(waiting).toBeInstanceOf(Promise);
-  budget.all.shrink(90);
-  await waiting;
-  expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
-});
-
 it('the unused part of a reservation is released in the overall budget as well, and an ended message releases the rest', async () => {
   const [overall, one, other] = within({ maxMessages: 10, maxBytes: 100 });
   expect(one.all.take(100)).toBeUndefined();

@@ -68,17 +68,6 @@ describe('the device state for operators', () => {
     expect(partition.devices('c')).toEqual([]);
   });
 
-  it('shows that it waits for room in the budget', async () => {
-    const { partition, end } = partitionByHand({ budget: budgetOf(1) });
-    void partition.admit(events('a1 a2 b3'));
-    await settle();
-    await end(1);
-    expect(partition.devices(undefined)).toMatchObject([
-      { device: 'a', sequenceNumber: 2, state: 'waits for room', begunAt: undefined },
-      { device: 'b', sequenceNumber: 3, state: 'in flight' },
-    ]);
-  });
-
   it('shows that it waits for room behind another device', async () => {
     const { partition, budget, end } = await partitionWith('a1 b2 a3 b4', { budget: budgetOf(2) });
     for (let places = 0; places < 2; places += 1) void budget.all.take(1);
@@ -255,15 +244,4 @@ it('a skipped message releases its room, whether it waited or not, and its devic
   }
   expect([started, backlog.taken(), budget.inFlight().messages]).toEqual([[2], { messages: 0, bytes: 0 }, 1]);
   expect(partition.pending()).toBe(1);
-});
-
-it('a message that was alone at three shutdowns is parked unexecuted, and the next one of its device is executed', async () => {
-  const { partition, started, stays, end } = partitionByHand(noted('2 5 0 - 0:3'));
-  await partition.admit(events('a0 a1'));
-  await vi.advanceTimersByTimeAsync(0);
-  await end(0);
-  expect([started, stays.map(({ parkUnexecuted }) => parkUnexecuted)]).toEqual([
-    [0, 1],
-    [true, false],
-  ]);
 });

@@ -43,13 +43,6 @@ describe('a partition', () => {
     expect(positions(second.checkpoints)).toEqual([5]);
   });
 
-  it('skips messages that it has seen when the hub delivers from the checkpoint again', async () => {
-    const { partition, started, end } = await partitionWith('a1 b2');
-    await partition.admit(events('a1 b2 c3'));
-    await end(1);
-    expect([started, partition.position()]).toEqual([[1, 2, 3], { sequenceNumber: 3, offset: '3000' }]);
-  });
-
   it('marks messages that another instance may have handled before the takeover', async () => {
     const repeats: number[] = [];
     const { partition } = partitionByHand({
