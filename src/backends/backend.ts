@@ -171,13 +171,7 @@ export function createAttempt(adapter: Adapter, most: number, own: Pick<TokenSou
     return adapter(config as InternalAxiosRequestConfig);
   };
 
-  return async (
-    outgoing: Outgoing,
-    token: string,
-    timeoutMs: number,
-    deadline: Deadline,
-    tokens = own,
-  ): Promise<HttpResponse | TransportFailure> => {
+  return async (outgoing: Outgoing, token: string, timeoutMs: number, deadline: Deadline, tokens = own) => {
     try {
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;

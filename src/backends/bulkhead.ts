@@ -1,4 +1,4 @@
-import type { BackendState, Circuit } from './circuit.ts';
+import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
@@ -45,14 +45,9 @@ export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, 
       all.release();
       ofCallers.release();
     },
-    connections: (): BackendState['connections'] => ({
-      inUse: all.inUse(),
-      waiting: all.waiting() + ofCallers.waiting(),
-    }),
+    connections: () => ({ inUse: all.inUse(), waiting: all.waiting() + ofCallers.waiting() }),
   };
 }
-
-export type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** Limits how many callers hold a place at a time. The others wait, first come, first served; those who go first before the rest. */
 export function createSemaphore(count: number) {

@@ -61,8 +61,6 @@ export interface RetriesOptions {
   readonly backOff: (retry: number) => number;
 }
 
-export type Retries = ReturnType<typeof createRetries>;
-
 /** Decides whether and when one call is retried (B4, B5). @param waitingFor words for `details` */
 export function createRetries({ circuit, backOff }: RetriesOptions, deadline: Deadline, waitingFor: () => string) {
   let retry = 0;

@@ -11,7 +11,7 @@ import type { Backend, HttpResponse, Outgoing } from './backend.ts';
 import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
-import { createRetries, hidesEffect, isPassing, type Retries } from './retryPolicy.ts';
+import { createRetries, hidesEffect, isPassing } from './retryPolicy.ts';
 import { orNone } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
 
@@ -133,7 +133,7 @@ export function createSending(backend: Backend): (call: Call) => Send {
       const outgoing: Outgoing = { method, path, body, headers: outgoingHeaders };
       let lost = false;
       let failure = '';
-      let begun: Retries | undefined;
+      let begun: ReturnType<typeof createRetries> | undefined;
       const retries = () => {
         begun ??= createRetries(backend.retries, deadline, waitingFor);
         return begun;

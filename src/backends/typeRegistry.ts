@@ -147,9 +147,8 @@ export function lineages(send: Send, call: Call, cache: Cache<TypeMethods>, late
         if (base === undefined) unknown.push(text);
         else refs.set(nameOf(base), base);
       }
-      if (refs.size > maxTypes) {
+      if (refs.size > maxTypes)
         throw new Rejection('http_response_error', `the type has more than ${maxTypes - 1} base types`);
-      }
     }
     return { types, unknown };
   };

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { createSemaphore, type Semaphore } from '../../src/backends/bulkhead.ts';
+import { createSemaphore } from '../../src/backends/bulkhead.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { rejection } from './harness.ts';
@@ -9,6 +9,8 @@ import { rejection } from './harness.ts';
 withFakeTimers();
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
+
+type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** How many are free, found out by taking them all. */
 function freeOf(semaphore: Semaphore): number {

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { createSemaphore, type Semaphore } from '../../../src/backends/bulkhead.ts';
+import { createSemaphore } from '../../../src/backends/bulkhead.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBudget } from '../../../src/engine/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition.ts';
@@ -176,7 +176,7 @@ const nameOf = (event: HubEvent | undefined) => (event ? `${deviceOf(event)}${ev
 
 async function called(
   { ms = quickMs, calls = 1 }: Behaviour,
-  places: Semaphore,
+  places: ReturnType<typeof createSemaphore>,
   open: Set<Step>,
   ended: AbortSignal,
 ): Promise<boolean> {
