@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { startHub } from 'iot-hub-emulator';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/engine/partition.ts';
-import { createPartitionReader, type PartitionReader } from '../../src/hub/reading/assignment.ts';
+import { createPartitionReader } from '../../src/hub/reading/assignment.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import { signal, soon } from '../support/waiting.ts';
@@ -129,7 +129,7 @@ it.each([
   async (_, epochs, loser) => {
     const hub = await startHub({ partitions: 1 });
     const clients = epochs.map(() => new EventHubConsumerClient('$Default', hub.eventsConnectionString));
-    const readers: PartitionReader[] = [];
+    const readers: ReturnType<typeof createPartitionReader>[] = [];
     onTestFinished(async () => {
       for (const one of [...readers, ...clients]) await one.close();
       await hub.close();

@@ -48,9 +48,8 @@ export function createDirectMethods(access: ServiceAccess, ca?: string) {
   });
 
   async function invokeOnce({ device, module, payload, timeoutSeconds }: DirectMethod): Promise<DirectMethodResult> {
-    const client = await (isSecret(access) ? caller() : unlessStopped(within(caller(), tokenMs))).catch(
-      () => undefined,
-    );
+    const ready = isSecret(access) ? caller() : unlessStopped(within(caller(), tokenMs));
+    const client = await ready.catch(() => undefined);
     if (client === 'stopped') return { kind: 'failure', failure: 'stopped_unsent' };
     if (client === undefined) return { kind: 'failure', failure: 'unavailable' }; // there is no token
     return new Promise((resolve) => {

@@ -19,7 +19,7 @@ interface PartitionSessionOptions<A extends DeviceEvent>
   extends Omit<PartitionReaderOptions, 'partition'>,
     Omit<PartitionOptions<A>, 'onGap'> {
   readonly record: Lease;
-  readonly gaps: GapReports;
+  readonly gaps: ReturnType<typeof createGapReports>;
   readonly drainMs: number;
   /** @param begun newest sequence number whose handling may have begun on any instance, if that is known */
   releaseLease(begun: number | undefined): Promise<void>;
@@ -109,8 +109,6 @@ export interface PartitionReaderOptions {
   heard(): void;
   readonly log: Log;
 }
-
-export type PartitionReader = ReturnType<typeof createPartitionReader>;
 
 /** Keeps a subscription to one partition open and passes its events to the partition. Facts reading.equal-level, reading.lower-level. */
 export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions) {
@@ -211,8 +209,6 @@ type SignOfLife = 'subscribed' | 'heard' | 'refused' | 'event';
 /** Least time between questions: the hub limits them, for all clients together (fact reading.questions). */
 const everyMs = 1_000;
 const mostWaiting = 1_000;
-
-export type GapReports = ReturnType<typeof createGapReports>;
 
 /** Reports each gap of a session once, with its reason: counted, logged, tapped (D191; facts events.sequence, reading.before-oldest). */
 export function createGapReports(

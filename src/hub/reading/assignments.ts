@@ -9,14 +9,8 @@ import { type Meter, noMeter } from '../../observing/metrics.ts';
 import { storeFieldsOf } from '../../observing/storeFailure.ts';
 import type { Taps } from '../../observing/taps.ts';
 import type { CheckpointStore, Lease } from '../../stores/checkpointStore.ts';
-import {
-  beginPartitionSession,
-  createGapReports,
-  type PartitionReaderOptions,
-  type PartitionSession,
-  type Revocation,
-  type SessionState,
-} from './assignment.ts';
+import type { PartitionReaderOptions, PartitionSession, Revocation, SessionState } from './assignment.ts';
+import { beginPartitionSession, createGapReports } from './assignment.ts';
 import type { EventHubConnection } from './connection.ts';
 import type { Leases } from './leases.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';

@@ -76,11 +76,7 @@ export function openEventHubConnection(options: EventHubConnectionOptions) {
 }
 
 /** A client of the event endpoint, by its connection string, or of a routed event hub with an identity. */
-export function openEventClient(
-  access: EventsAccess,
-  consumerGroup: string,
-  options: EventHubConsumerClientOptions,
-): EventHubConsumerClient {
+export function openEventClient(access: EventsAccess, consumerGroup: string, options: EventHubConsumerClientOptions) {
   const host = isSecret(access) ? (/Endpoint=sb:\/\/([^/;]+)/.exec(currentOf(access))?.[1] ?? '') : access.namespace;
   const webSocketOptions = overWebSockets()?.eventWebSockets(host);
   const withTransport = { ...options, ...(webSocketOptions && { webSocketOptions }) };

@@ -82,8 +82,7 @@ export async function findEndpoint(
     ...{ username: `${policy}@sas.root.${hubNameOf(login)}`, password },
   });
   try {
-    const info = await within(redirection(connection, `amqps://${resource}/$management`), answerMs);
-    const endpoint = endpointIn(info);
+    const endpoint = endpointIn(await within(redirection(connection, `amqps://${resource}/$management`), answerMs));
     if (endpoint === undefined) throw new NoEndpoint('the hub redirects to an address that cannot be understood', '');
     return endpoint;
   } catch (error) {

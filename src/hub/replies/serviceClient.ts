@@ -145,8 +145,7 @@ export function createPendingSends(answerWithinMs: number, onSilence: () => void
           timer = undefined;
           onIdle();
         };
-        const expire = () => end({ kind: 'later', reason: 'unanswered', late: send });
-        const pending = { number, looks: 0, expire };
+        const pending = { number, looks: 0, expire: () => end({ kind: 'later', reason: 'unanswered', late: send }) };
         unsettled.add(pending);
         void send.then((outcome) => {
           silentLooks = 0;
