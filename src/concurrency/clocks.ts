@@ -28,7 +28,6 @@ const clocksOfMachine = {
   /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
   sinceBoot: () => uptime() * 1000,
 };
-export type Clocks = typeof clocksOfMachine;
 
 /** Notices that this process was stopped, or its machine suspended (D179). @param stoodStill called with the ms of more than `longestMs` */
 export function createProcessPauseWatch(longestMs: number, stoodStill: (ms: number) => void, clocks = clocksOfMachine) {

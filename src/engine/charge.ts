@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts';
-import type { PartitionBacklog, Sleeper } from './rooms.ts';
+import type { PartitionBacklog } from './rooms.ts';
 
 export type MessageCharge = Omit<ReturnType<typeof createCharge>, 'end'>;
 
@@ -25,7 +25,7 @@ export function createCharge(
 ) {
   let held = cost;
   let place: Place = budget.of(cost);
-  let sleeper: Sleeper | undefined;
+  let sleeper: ReturnType<Budget['sleeping']['add']> | undefined;
   /** Undefined while it has no room for answers of its own. */
   let answers: number | undefined;
   let isAsleep = false;

@@ -71,8 +71,7 @@ export function createRedeliveryHorizon(
 
   return {
     /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
-    look: (): Promise<void> | undefined =>
-      known === undefined && typeof newest === 'function' ? find(newest) : undefined,
+    look: () => (known === undefined && typeof newest === 'function' ? find(newest) : undefined),
     redelivered: (sequenceNumber: number, enqueuedTimeUtc: Date): boolean =>
       known === undefined || sequenceNumber <= known || Number(enqueuedTimeUtc) < (firstAskedAt ?? 0),
     known: () => known,

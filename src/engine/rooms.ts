@@ -188,7 +188,6 @@ export const sleeperBytes = 8 * 1024;
 type ChargedSleeper = { bytes: number; isFollowed(): boolean; giveUp: (() => void) | undefined };
 
 export type Sleeping = ReturnType<typeof createSleeping>;
-export type Sleeper = ReturnType<Sleeping['add']>;
 
 /** Messages whose last replies wait for full queues (C4), with a bound of their own: beyond it the one that has slept longest is given up. */
 export function createSleeping(maxBytes: number) {

@@ -77,9 +77,8 @@ export function createWatermark() {
     safe: (): Position | undefined => safe,
     doneAbove(): SequenceRange[] {
       const runs: SequenceRange[] = [];
-      for (let one = oldest; one !== undefined; one = one.after) {
+      for (let one = oldest; one !== undefined; one = one.after)
         if (one.done) runs.push({ first: one.first, last: one.last });
-      }
       return runs;
     },
     pending: () => pending,

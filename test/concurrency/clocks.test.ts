@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Clocks, createProcessPauseWatch } from '../../src/concurrency/clocks.ts';
+import { createProcessPauseWatch } from '../../src/concurrency/clocks.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 /** This thread does nothing for so long, and no timer of it fires. */
@@ -57,7 +57,7 @@ describe('a machine whose clocks disagree', () => {
   function machine(bootResolutionMs = 10) {
     const time = { monotonic: 86_400_000, wall: 1.8e12, sinceBoot: 86_400_000 };
     let bootAsked = 0;
-    const clocks: Clocks = {
+    const clocks: Parameters<typeof createProcessPauseWatch>[2] = {
       monotonic: () => time.monotonic,
       wall: () => time.wall,
       sinceBoot() {
