@@ -26,7 +26,6 @@ export interface HttpRequest {
 }
 
 type NoAnswer = { readonly fault: TransportFault };
-type RequestResult = NoAnswer | { readonly status: number };
 type AttemptEnd = NoAnswer | { readonly status: number; readonly data: Buffer; readonly token: string };
 
 export function createRequestRecords(backend: BackendKey, meter: Meter) {
@@ -53,7 +52,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
       const [oldest] = underWay;
       return oldest === undefined ? 0 : Math.round(performance.now() - oldest.since);
     },
-    measure(operation: string, method: HttpMethod, end: RequestResult, ms: number): void {
+    measure(operation: string, method: HttpMethod, end: NoAnswer | { readonly status: number }, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },
@@ -123,9 +122,8 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           if (span === undefined) return;
           const status = statusOf(last);
           // A refusal that the caller expects is no error.
-          const isRefused =
-            status !== undefined && status >= 400 && (thrown !== undefined || !expect?.includes(status));
-          const type = isRefused ? String(status) : (faultOf(last) ?? thrown);
+          const isError = status !== undefined && status >= 400 && (thrown !== undefined || !expect?.includes(status));
+          const type = isError ? String(status) : (faultOf(last) ?? thrown);
           const resent = attempts > 1 ? attempts - 1 : undefined;
           const attributes = { 'http.response.status_code': status, 'http.request.resend_count': resent };
           span.end(attributes, type === undefined ? undefined : { type });

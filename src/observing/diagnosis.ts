@@ -132,12 +132,8 @@ export function diagnoseReading(error: unknown, asking: 'looking' | 'reading'): 
   if (mend) {
     const setting = foundIn(blamed, asked);
     const todo = code === 'UnauthorizedError' ? keyOrClock(mend, message) : mend;
-    const said = {
-      cause: asked,
-      level: errors.test(asked) ? 'error' : 'warn',
-      hubSaid: message,
-      isAnswer: true,
-    } as const;
+    const level = errors.test(asked) ? 'error' : 'warn';
+    const said = { cause: asked, level, hubSaid: message, isAnswer: true } as const;
     return { ...said, ...(setting && { setting }), todo, ...(code === 'ArgumentError' && { refusesPosition: true }) };
   }
   const cause = code || name;

@@ -21,8 +21,6 @@ export interface MessageRecordsOptions {
 
 const none: readonly string[] = [];
 
-type Dropped = { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason };
-
 export type MessageObservation = ReturnType<ReturnType<typeof createMessageRecords>['begin']>;
 
 export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions) {
@@ -78,7 +76,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       const laneMs = readAt === undefined ? undefined : begunAt - readAt; // behind others, since it was read
       let remarks = none;
       let sent = 0; // replies that the hub has accepted
-      const dropped: Dropped[] = [];
+      const dropped: { kind: Reply['kind']; device: string; reason: DropReason }[] = [];
       publish?.('begun', {
         message: envelope.name,
         generation,

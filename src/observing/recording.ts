@@ -135,8 +135,7 @@ const short = (text: string): string => text.slice(0, longestText).toWellFormed(
 
 function bounded(attributes: Attributes): Record<string, string | number | boolean> {
   const kept: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const [name, value] of Object.entries(attributes))
     if (value !== undefined) kept[name] = typeof value === 'string' ? short(value) : value;
-  }
   return kept;
 }

@@ -26,8 +26,6 @@ export interface MemoryPart<S> {
   bytes(settings: S): number;
 }
 
-type Limits = Pick<Settings, 'delivery' | 'backends' | 'replies'>;
-
 /** Of so many partitions at once the client has fetched nothing but the largest messages. */
 const fullPartitions = 4;
 const fetched = reading.prefetch + reading.batchSize;
@@ -47,17 +45,14 @@ const usualAnswers = (backends: number) => ({
   bytes: (settings: Pick<Settings, 'backends'>) => backends * settings.backends.connections * 2 * usualAnswerBytes,
 });
 
-const largeAnswers = constant(
-  `larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`,
-  readingBytes,
-);
+const larger = constant(`larger ones, up to ${mebibytes(maxAnswerBytes)} each, which wait for this room`, readingBytes);
 
 const cacheBytes = cacheEntries * entryBytes;
 const caches = (count: number) =>
   constant('identities and types that are cached', count * cacheBytes, `${count} × ${mebibytes(cacheBytes)}`);
 
 /** All that the service may hold: each is bounded, and their sum is what its container needs. */
-export const serviceMemory: readonly MemoryPart<Limits>[] = [
+export const serviceMemory: readonly MemoryPart<Pick<Settings, 'delivery' | 'backends' | 'replies'>>[] = [
   program(256),
   {
     what: 'messages in flight: their bodies, inflated, and what they keep of answers that is no more than 128 KiB',
@@ -91,7 +86,7 @@ export const serviceMemory: readonly MemoryPart<Limits>[] = [
     `${fetched} of each partition, up to ${kibibytes(maxReceivedBytes)} each; counted for ${fullPartitions} partitions with such messages`,
   ),
   usualAnswers(3),
-  largeAnswers,
+  larger,
   constant(
     'replies on their way to the hub, once as text and once as bytes',
     mostRepliesInFlight * 2 * maxReplyBytes,
@@ -110,7 +105,7 @@ export const methodsMemory: readonly MemoryPart<Pick<MethodsSettings, 'backends'
     `(${mostBodies.inAll} + ${invocationLimits.inFlight}) × 256 KiB`,
   ),
   usualAnswers(2),
-  largeAnswers,
+  larger,
   caches(1),
 ];
 
