@@ -59,10 +59,8 @@ export function createIdentity(
       }
     });
 
-    return {
-      scope,
-      getToken: async () => (current !== undefined && performance.now() < current.due ? current.token : renew()),
-    };
+    const getToken = async () => (current !== undefined && performance.now() < current.due ? current.token : renew());
+    return { scope, getToken };
   }
 
   /** The same for all that ask for one scope. */
@@ -99,10 +97,9 @@ export function missingOfPlatform({ kind, clientId }: Settings['identity'], env:
   const needed = ['AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE', ...(clientId === '' ? ['AZURE_CLIENT_ID'] : [])];
   const missing = needed.filter((name) => !env[name]);
   const file = env['AZURE_FEDERATED_TOKEN_FILE'] ?? '';
+  const why = 'which the platform sets for a service account';
   return [
-    ...missing.map(
-      (name) => `identity.kind: IDENTITY=workload needs ${name}, which the platform sets for a service account`,
-    ),
+    ...missing.map((name) => `identity.kind: IDENTITY=workload needs ${name}, ${why}`),
     ...(file !== '' && !canRead(file) ? [`AZURE_FEDERATED_TOKEN_FILE: ${file} cannot be read, or is empty`] : []),
   ];
 }

@@ -128,9 +128,8 @@ export const event = cardsOf('V1');
 
 function keysRead(paths: readonly string[]): Card['keys'] {
   const nested = new Map<string, string[]>();
-  for (const [outer = '', inner] of paths.map((path) => path.split('.'))) {
+  for (const [outer = '', inner] of paths.map((path) => path.split('.')))
     if (inner !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), inner]);
-  }
   return {
     outermost: keysOf(paths.map((path) => path.split('.')[0] ?? '')),
     nested: new Map(Array.from(nested, ([outer, inner]) => [outer, keysOf(inner)])),

@@ -27,9 +27,8 @@ export function jsonBody(
   const contentEncoding = properties['content-encoding'];
   const text = decodeBody(body, generation, contentEncoding, maxInflatedBytes);
   const length = text.byteLength - 1;
-  if (length > maxBodyBytes) {
+  if (length > maxBodyBytes)
     throw new Rejection(invalid(generation), `body has ${length} bytes, more than the limit of ${maxBodyBytes}`);
-  }
   const standard = systemProperties?.['contentEncoding'];
   const isMisplaced = contentEncoding === undefined && /^(gzip|deflate)$/i.test(String(standard));
   const remark = isMisplaced
@@ -43,13 +42,7 @@ export const knownMembers = ({ body }: Card, json: Json): Members | undefined =>
   body && json.isObject ? pickSmall(json, Object.keys(body.shape)) : undefined;
 
 /** @param headers the result of `checkedHeaders` @param known the result of `knownMembers` */
-export function checkedBody(
-  card: Card,
-  { generation }: Envelope,
-  headers: unknown,
-  json: Json,
-  known: Members | undefined,
-): unknown {
+export function checkedBody(card: Card, { generation }: Envelope, headers: unknown, json: Json, known?: Members) {
   const unclear = unclearMembers(card, json);
   const checked = card.body?.safeParse(known);
   const issues = checked?.error?.issues.filter(({ path: [key] }) => !unclear.some((one) => one.key === key)) ?? [];

@@ -17,9 +17,8 @@ export type ModelIdentity = ReturnType<typeof locate>;
 export function locate(stored: Json) {
   const { objectId, model, type, ownerId } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId']);
   const version = textIn(stored, 'version');
-  if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
+  if (!isGuid(objectId) || typeof model !== 'string' || version === undefined)
     throw new Error('the information model answered with an object model that has no objectId, model or version');
-  }
   return { objectId, model, type, version, ownerId: nonEmpty(ownerId) };
 }
 
@@ -38,7 +37,7 @@ export function versionOf(stored: Json): bigint {
 type RegisteredModel = ReturnType<typeof registered>;
 
 /** @param related the results of related models in the same answer */
-export function registered(stored: Json, created: boolean, related?: RelatedModels) {
+export function registered(stored: Json, created: boolean, related?: ReturnType<typeof createRelatedModels>) {
   const { objectId, model } = locate(stored);
   const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
   /** The information model's own text of it, without the results of related models. */
@@ -53,13 +52,12 @@ export const keptOf = (text: Buffer): Buffer =>
 export const relatedModels = z.array(
   z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() }),
 );
-type RelatedModel = z.infer<typeof relatedModels>[number];
 /** What an acknowledgement can carry, compressed, has fewer. */
 const mostCharacters = 256 * 1024;
 
 /** The results of related models in one answer, as they are read. Checked by hand: a schema would take several times as long for thousands. */
 export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedModels: number }) {
-  const results: RelatedModel[] = [];
+  const results: z.infer<typeof relatedModels> = [];
   const createdModels: string[] = [];
   let characters = 0;
   return {
@@ -72,9 +70,8 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
       const { model, success, code, created = false } = pickSmall(related, members);
       const details = isText(related, 'details') ? valueIn(related, 'details') : undefined;
       const isComplete = typeof model === 'string' && typeof success === 'boolean' && typeof code === 'string';
-      if (!isComplete || typeof details !== 'string' || typeof created !== 'boolean') {
+      if (!isComplete || typeof details !== 'string' || typeof created !== 'boolean')
         throw new TypeError('expected the results of related models');
-      }
       const result = { model, success, code, details: shortened(details) };
       characters += model.length + code.length + result.details.length;
       if (characters > mostCharacters)
@@ -94,7 +91,6 @@ export function createRelatedModels({ maxRelatedModels }: { readonly maxRelatedM
   };
 }
 
-type RelatedModels = ReturnType<typeof createRelatedModels>;
 const members = ['model', 'success', 'code', 'created'] as const;
 
 /** More than is read of an answer (R6). */

@@ -41,9 +41,8 @@ function isTelemetry(event: HubEvent): boolean {
 export function whyNotOurs(event: HubEvent): string {
   if (!isTelemetry(event)) return 'iothub-message-source is not Telemetry';
   if (own(event.properties, 'msgType') !== undefined) return 'msgType is not action';
-  if (own(event.properties, 'svc-messagetype') !== 'platformEvent') {
+  if (own(event.properties, 'svc-messagetype') !== 'platformEvent')
     return 'neither msgType is action, nor svc-messagetype is platformEvent';
-  }
   return 'eventType begins with Svc.InformationModel.';
 }
 
@@ -132,9 +131,8 @@ export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): s
     if (meant === undefined) continue;
     const value = properties[name];
     const isSlip = name !== meant.name || value !== meant.value;
-    if (isSlip && typeof value === 'string' && value.toLowerCase() === meant.value.toLowerCase()) {
+    if (isSlip && typeof value === 'string' && value.toLowerCase() === meant.value.toLowerCase())
       return `property ${meant.name} must be spelt like this, and so must its value ${meant.value}, capital letters included`;
-    }
   }
   return undefined;
 }

@@ -33,10 +33,8 @@ export function placeOf(
   return { setting: `${isNowhere(own) ? 'STORE' : name}_${way}`, containerSetting: `${name}_CONTAINER` };
 }
 
-type MessageLimits = Readonly<Record<'maxMessages' | 'maxBytes', number>>;
-
 /** Limits of one partition: half, so that the others always have room. */
-export const partitionShare = ({ maxMessages, maxBytes }: MessageLimits): MessageLimits => ({
+export const partitionShare = ({ maxMessages, maxBytes }: Pick<Settings['delivery'], 'maxMessages' | 'maxBytes'>) => ({
   maxMessages: Math.ceil(maxMessages / 2),
   maxBytes: Math.floor(maxBytes / 2),
 });

@@ -1,13 +1,7 @@
 import type { Checkpoint } from '../engine/progressTracker.ts';
 import type { ContainerAccess } from './account.ts';
-import {
-  type CheckpointStore,
-  isSequenceNumber,
-  type Lease,
-  type LeaseHolder,
-  progressOf,
-  UnreadableCheckpoint,
-} from './checkpointStore.ts';
+import type { CheckpointStore, Lease, LeaseHolder } from './checkpointStore.ts';
+import { isSequenceNumber, progressOf, UnreadableCheckpoint } from './checkpointStore.ts';
 import { type BlobContent, type BlobLimits, createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 
 /*
@@ -96,8 +90,7 @@ export function createBlobStore(options: ContainerAccess & Place & { readonly li
     async change(seen, next) {
       const { partition } = next;
       const by = blobs.deadline();
-      const changesReader = seen === undefined || !isSame(seen, next);
-      if (changesReader) written.delete(partition);
+      if (seen === undefined || !isSame(seen, next)) written.delete(partition);
       const isTaken = next.epoch !== seen?.epoch;
       // The record may have been deleted: its last owner is known by the checkpoint, and keeps its epoch.
       const last = isTaken ? await read(checkpointName(partition), by) : undefined;
