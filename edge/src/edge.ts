@@ -11,13 +11,6 @@ import { createDroppedReplies } from './modules/messages.ts';
 import { type Log, version } from './observing/log.ts';
 import { createMeter } from './observing/metrics.ts';
 
-/** The running edge proxy. */
-export interface Edge {
-  readonly healthPort: number;
-  /** Accepts no more invocations, waits for those in progress, then disconnects. */
-  stop(): Promise<void>;
-}
-
 /** The hub's client does not report when a response has been sent. */
 const flushMs = 250;
 
@@ -26,7 +19,7 @@ const flushMs = 250;
  * @param file is read again when it changes; undefined: never
  * @throws Error when the health port cannot be opened
  */
-export async function startEdge(configuration: Configuration, log: Log, file?: ConfigurationFileRead): Promise<Edge> {
+export async function startEdge(configuration: Configuration, log: Log, file?: ConfigurationFileRead) {
   const meter = createMeter();
   const droppedReplies = createDroppedReplies(log, meter);
   const concurrency = createConcurrencyLimit(() => setups.current().configuration.limits);
@@ -81,6 +74,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
 
   return {
     healthPort: health.port,
+    /** Accepts no more invocations, waits for those in progress, then disconnects. */
     async stop() {
       isStopping = true;
       watch?.close();

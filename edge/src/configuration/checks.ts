@@ -55,11 +55,7 @@ function betweenSettings({ hub, broker, limits }: ConfigurationFile): Problem[] 
   return problems;
 }
 
-function duplicates(
-  modules: readonly Module[],
-  what: string,
-  valuesOf: (module: Module) => readonly Located[],
-): Problem[] {
+function duplicates(modules: readonly Module[], what: string, valuesOf: (module: Module) => readonly Located[]) {
   const seen = new Map<string, string>();
   const problems: Problem[] = [];
   for (const [index, module] of modules.entries()) {
