@@ -9,6 +9,7 @@ import { createPageFiles, type PageFiles } from '../../page/server/pageFiles.ts'
 import { currentOf, renewed, type Secret } from '../access/secretFiles.ts';
 import { currentTroubles, type Log, type LogLines } from '../observing/log.ts';
 import { createTapLines } from '../observing/taps.ts';
+import { jsonValue } from '../protocol/json.ts';
 import type { MethodsSettings, Settings } from '../settings/config.ts';
 import { redactedSettings, secretsOf } from '../settings/secrets.ts';
 import { fleetRoute } from './fleet.ts';
@@ -198,9 +199,8 @@ function send(response: ServerResponse, status: number, body: unknown): void {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
     throw new BadRequest('the body must be JSON, with content-type application/json', 415);
-  }
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -208,9 +208,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     if (bytes > mostBodyBytes) throw new BadRequest('the body is too large', 413);
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    throw new BadRequest('the body is not JSON');
-  }
+  const body = jsonValue(Buffer.concat(chunks).toString('utf8'));
+  if (body === undefined) throw new BadRequest('the body is not JSON');
+  return body;
 }

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
+import type { RequestFields } from '../observing/invocationRecords.ts';
+import { jsonValue } from '../protocol/json.ts';
 import { Failure } from './failure.ts';
+import { isObject } from './methodResponse.ts';
 
 /** RFC 6750. Longer tokens would not fit the headers of a backend call. */
 const bearerForm = /^bearer ([\w.~+/-]{1,8192}=*)$/i;
@@ -15,24 +18,18 @@ export function bearerToken(header: string | undefined): string {
   throw new Failure('unauthorized', detail);
 }
 
-/** The caller in the log: claims of an accepted token. */
-type Caller = { readonly sub?: string; readonly azp?: string };
-
 const maxClaimLength = 128;
 
 /** The claims of an accepted token if it is a JWT, without checking the signature. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return {};
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? { ...claims } : {};
-  } catch {
-    return {};
-  }
+  const claims = jsonValue(Buffer.from(payload, 'base64url').toString('utf8'));
+  return isObject(claims) ? { ...claims } : {};
 }
 
-export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
+/** The caller in the log: claims of an accepted token. */
+export function callerOf(claims: Readonly<Record<string, unknown>>): NonNullable<RequestFields['caller']> {
   const named = (name: 'sub' | 'azp') => {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
     return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, maxClaimLength).toWellFormed() } : {};

@@ -1,6 +1,7 @@
 import { jsonToken } from '@device-messaging/telemetry/exactJson.ts';
 import { createScrub, type SecretList } from '@device-messaging/telemetry/secrets.ts';
 import { printableJson } from '@device-messaging/telemetry/text.ts';
+import { jsonValue } from '../protocol/json.ts';
 import { createCover } from './redaction.ts';
 
 export type Stage = StageBefore | StageInWork;
@@ -55,8 +56,7 @@ export function createTaps() {
       return own.length === 0 ? undefined : publishTo(own, place);
     },
     /** The same for an event of a whole partition, whose device is not known: all followers get it. */
-    all: (place: MessageRef): Publish | undefined =>
-      followers.size === 0 ? undefined : publishTo([...followers], place),
+    all: (place: MessageRef) => (followers.size === 0 ? undefined : publishTo([...followers], place)),
     /** @returns undefined when too many follow already; else a function that ends it */
     open(follower: Follower): (() => void) | undefined {
       if (followers.size >= most) return undefined;
@@ -116,11 +116,7 @@ export function redactedJson(content: string | Uint8Array, scrub: (text: string)
   const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
   if (bytes > mostBytes) return `[${bytes} bytes]`;
   const text = typeof content === 'string' ? content : Buffer.from(content).toString('utf8');
-  try {
-    JSON.parse(text);
-  } catch {
-    return `[${bytes} bytes, not JSON]`;
-  }
+  if (jsonValue(text) === undefined) return `[${bytes} bytes, not JSON]`;
   let shown = '';
   let depth = 0;
   /** The depth at which the hidden value stands; undefined while nothing is hidden. */

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
 import { type Generation, type HubEvent, memoryOf } from './event.ts';
-import { bodyLimits, type Json, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
+import { bodyLimits, type Json, jsonValue, type Keys, MalformedJson, readTerminated, terminated } from './json.ts';
 import { Rejection } from './rejection.ts';
 
 /** `isRaw`: whether the bytes are compressed data, not base64 text. */
@@ -135,10 +135,5 @@ function fromBase64(bytes: Uint8Array): Buffer | undefined {
 }
 
 /** Many serialisers of JSON escape `+`, `/` or `=`. */
-function unescaped(quoted: string): string {
-  try {
-    return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
-  } catch {
-    return '';
-  }
-}
+const unescaped = (quoted: string): string =>
+  quoted.includes('\\') ? String(jsonValue(quoted) ?? '') : quoted.slice(1, -1);

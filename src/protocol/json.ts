@@ -26,6 +26,15 @@ export const bodyLimits: JsonLimits = { depth: maxJsonDepth };
 /** Answers of backends hold models in a list. */
 export const answerLimits: JsonLimits = { depth: maxJsonDepth + 2 };
 
+/** The parsed text; undefined when it is no JSON. */
+export function jsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A copy with a zero byte behind it: V8 deoptimises what reads past the end of a buffer. */
 export function terminated(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafe(bytes.byteLength + 1);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type ReceivedMessage, textProperties } from '../protocol/event.ts';
-import { jsonOf } from './directories.ts';
+import { jsonValue } from '../protocol/json.ts';
 
 /** A message, and how often it has been parked before. */
 export type ParkableMessage = Omit<ReceivedMessage, 'redelivered'>;
@@ -112,7 +112,7 @@ const letterFormat = z.object({
 
 /** @param id of the file or blob: a letter of another id could not be deleted after its replay. @throws UnreadableDeadLetter */
 export function parse(text: string, id: string): DeadLetter {
-  const { success, data } = letterFormat.safeParse(jsonOf(text));
+  const { success, data } = letterFormat.safeParse(jsonValue(text));
   if (!success) throw new UnreadableDeadLetter(`${id} is no dead letter of format ${format}`);
   const { format: _, event, ...letter } = data;
   const { isText, body, ...rest } = event;

@@ -117,12 +117,3 @@ export const makingAgain = (folder: string) => (error: NodeJS.ErrnoException) =>
   if (error.code === 'ENOENT') makeFolder(folder);
   throw error;
 };
-
-/** Undefined when the text is no JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

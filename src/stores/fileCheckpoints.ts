@@ -4,8 +4,9 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { lazy, singleFlight } from '../concurrency/waiting.ts';
 import type { Checkpoint } from '../engine/progressTracker.ts';
+import { jsonValue } from '../protocol/json.ts';
 import { type CheckpointStore, isSequenceNumber, type Lease, progressOf } from './checkpointStore.ts';
-import { jsonOf, makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
+import { makeFolder, makingAgain, readBounded, replaceFile } from './directories.ts';
 
 // Checkpoints in this process's memory, and in one file.
 
@@ -105,7 +106,7 @@ export const checkpointPath = (directory: string, place: string): string =>
 export function readCheckpointFile(path: string, place: string): Contents & { readonly keeper?: string | undefined } {
   const text = readBounded(path, mostBytes, (problem) => damaged(`${problem}: it is no checkpoint file`));
   if (text === undefined) return { ownerships: [], progress: [] };
-  const { success, data, error } = fileFormat.safeParse(jsonOf(text));
+  const { success, data, error } = fileFormat.safeParse(jsonValue(text));
   if (!success) {
     const { path: member = [], message = '' } = error.issues[0] ?? {};
     throw damaged(`${path} is no checkpoint file of format ${format}: ${member.join('.') || 'it'}: ${message}`);

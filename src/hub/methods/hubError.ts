@@ -1,6 +1,6 @@
 import { saidOf } from '../../observing/diagnosis.ts';
+import { jsonValue } from '../../protocol/json.ts';
 import type { MethodFailure } from '../../protocol/vocabulary.ts';
-import { jsonOf } from '../../stores/directories.ts';
 
 export interface HttpsResponse {
   readonly statusCode: number;
@@ -85,4 +85,4 @@ function refusalIn(body: unknown) {
   };
 }
 
-const membersIn = (text: unknown): Readonly<Record<string, unknown>> => Object(jsonOf(String(text)));
+const membersIn = (text: unknown): Readonly<Record<string, unknown>> => Object(jsonValue(String(text)));
