@@ -12,6 +12,16 @@ export async function runCommand(command: (args: string[]) => Promise<number>): 
   });
 }
 
+/** Prints how to use a command. @returns the exit code: 1, unless that was asked for */
+export function showUsage(usage: string, isAsked: boolean): number {
+  process.stdout.write(usage);
+  return isAsked ? 0 : 1;
+}
+
+/** Kinds of options. */
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean', default: false } as const;
+
 /**
  * @param url of another admin port than that of the settings
  * @param path with its query

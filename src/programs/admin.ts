@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { askAdmin, runCommand } from '../admin/commands.ts';
+import { askAdmin, flag, runCommand, showUsage, text } from '../admin/commands.ts';
 import { lookAtFleet, readableFleet } from '../admin/fleet.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
@@ -19,17 +19,13 @@ For example: admin /devices?device=pump-7
 ADMIN_TOKEN is sent if it is set.
 `;
 
-const text = { type: 'string' } as const;
-const options = { level: text, url: text, all: text, help: { type: 'boolean', default: false } } as const;
+const options = { level: text, url: text, all: text, help: flag };
 
 void runCommand(async (args) => {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const { level, url, all, help } = values;
   const isWrong = positionals.length > 1 || [level, all, ...positionals].filter(Boolean).length > 1;
-  if (help || isWrong) {
-    process.stdout.write(usage);
-    return help ? 0 : 1;
-  }
+  if (help || isWrong) return showUsage(usage, help);
   const settings = readAdminSettings(process.env, configDirectory);
   if (all !== undefined) {
     process.stdout.write(readableFleet(await lookAtFleet(all, settings.token)));

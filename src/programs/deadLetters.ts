@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { preparePlatform } from '../access/network.ts';
-import { runCommand } from '../admin/commands.ts';
+import { flag, runCommand, showUsage, text } from '../admin/commands.ts';
 import { useHubTransport } from '../hub/hubTransport.ts';
 import { createLog } from '../observing/log.ts';
 import { openTraces } from '../observing/traces.ts';
@@ -31,23 +31,17 @@ const usage = `Usage: dead-letters COMMAND [options]
                LOG_LEVEL says; else warnings only
 `;
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean', default: false } as const;
 const options = { device: text, since: text, before: text, code: text, 'dry-run': flag, verbose: flag, help: flag };
 
 void runCommand(async (args) => {
   const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
   const [command, ...ids] = positionals;
-  if (command === undefined || values.help) {
-    process.stdout.write(usage);
-    return values.help ? 0 : 1;
-  }
+  if (command === undefined || values.help) return showUsage(usage, values.help);
   const choice = choiceOf(values);
   const isDryRun = values['dry-run'];
   const settings = readSettings(process.env, configDirectory);
   preparePlatform(settings, process.env);
-  const level = values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn';
-  const log = createLog(level);
+  const log = createLog(values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn');
   const store = openDeadLetters(settings, log);
   switch (command) {
     case 'list':

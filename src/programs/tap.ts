@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { askAdmin, readableLine, runCommand } from '../admin/commands.ts';
+import { askAdmin, flag, readableLine, runCommand, showUsage, text } from '../admin/commands.ts';
 import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 const usage = `Usage: tap --device D [options]
@@ -19,16 +19,11 @@ front door of remote methods: the invocations of the device's methods.
 ADMIN_TOKEN is sent if it is set.
 `;
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean', default: false } as const;
 const options = { device: text, seconds: { ...text, default: '60' }, bodies: flag, json: flag, url: text, help: flag };
 
 void runCommand(async (args) => {
   const { device, seconds, bodies, json, url, help } = parseArgs({ args, options }).values;
-  if (device === undefined || help) {
-    process.stdout.write(usage);
-    return help ? 0 : 1;
-  }
+  if (device === undefined || help) return showUsage(usage, help);
   const query = new URLSearchParams({ device, seconds, bodies: String(bodies) });
   const response = await askAdmin(readAdminSettings(process.env, configDirectory), url, `/tap?${query}`);
   for await (const line of linesOf(response)) {
