@@ -2,7 +2,7 @@ import type { BoundBackends } from '../backends/backends.ts';
 import { isMarked, isNamed, objectOf, type Reference } from '../backends/informationModel.ts';
 import type { KeepingRoom } from '../backends/sending.ts';
 import { inOrder } from '../concurrency/waiting.ts';
-import { bytesOf, type Json, keysOf } from '../protocol/json.ts';
+import { bytesOf, keysOf, sizeOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { MessageLimits } from '../settings/constants.ts';
 import { keptOf } from './storedModel.ts';
@@ -21,7 +21,7 @@ export interface Collection extends WantedModel {
   readonly related: ReadonlySet<string>;
 }
 
-type WalkLimits = Pick<MessageLimits, 'maxSyncModels' | 'maxSyncBytes' | 'maxReferences'>;
+type Limits = Pick<MessageLimits, 'maxSyncModels' | 'maxSyncBytes' | 'maxReferences'>;
 
 /** With the backend's own text of it; see `keptOf`. */
 type CollectedModel = WantedModel & { readonly text: Buffer };
@@ -56,12 +56,7 @@ export async function collect(...given: Parameters<typeof walk>): ReturnType<typ
 }
 
 /** @returns models, parents before children, and texts about missing models */
-async function walk(
-  collection: Collection,
-  limits: WalkLimits,
-  { informationModel }: BoundBackends,
-  room: KeepingRoom,
-) {
+async function walk(collection: Collection, limits: Limits, { informationModel }: BoundBackends, room: KeepingRoom) {
   const { maxSyncModels, maxSyncBytes, maxReferences } = limits;
   const { model, recursive } = collection;
   const related = [...collection.related];
@@ -72,10 +67,7 @@ async function walk(
   const childOf = objectOf(model);
   let [bytes, kept, references, referenceBytes] = [0, 0, 0, 0];
 
-  async function fetchAll(
-    wanted: Iterable<WantedModel>,
-    read: typeof informationModel.getModel | typeof informationModel.existingModel = informationModel.getModel,
-  ): Promise<CollectedModel[]> {
+  async function fetchAll(wanted: Iterable<WantedModel>, read = informationModel.getModel): Promise<CollectedModel[]> {
     const fresh: WantedModel[] = [];
     for (const one of wanted) {
       const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
@@ -146,8 +138,6 @@ function childrenFor(collection: Collection): ((reference: Reference) => boolean
 function* besides(level: readonly WantedModel[], related: readonly string[]): Iterable<WantedModel> {
   for (const { objectId } of level) for (const model of related) yield { objectId, model };
 }
-
-const sizeOf = ({ start, end }: Json): number => end - start;
 
 const tooManyModels = (most: number) => tooLarge(`more than ${most} object models, with those that are not there`);
 

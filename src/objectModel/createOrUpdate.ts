@@ -84,8 +84,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
       try {
         const text = withMember(body, 'version', at.version);
         const related = createRelatedModels(limits);
-        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related);
-        return registered(replaced, false, related);
+        return registered(await informationModel.replaceModel(at.objectId, at.model, text, related), false, related);
       } catch (error) {
         if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
         const again = await informationModel.getModel(at.objectId, at.model);
@@ -104,11 +103,7 @@ async function resolveOwner(owner: string, { principalManager }: BoundBackends):
   throw new Rejection('http_response_error', owner === '' ? ofDevice : named);
 }
 
-async function lookUp(
-  { generation, identity, body }: Registration,
-  backends: BoundBackends,
-  { maxHits }: AnswerLimits,
-): Promise<ModelIdentity | undefined> {
+async function lookUp({ generation, identity, body }: Registration, backends: BoundBackends, limits: AnswerLimits) {
   const { objectId, model, type } = identity;
   if (model === undefined) return undefined;
   if (objectId !== undefined) {
@@ -126,7 +121,7 @@ async function lookUp(
   let found: ModelIdentity | undefined;
   await backends.informationModel.query(model, type.typeId, values, (hit) => {
     hits += 1;
-    if (hits > maxHits) throw answerTooLarge(`more than ${maxHits} object models were found`);
+    if (hits > limits.maxHits) throw answerTooLarge(`more than ${limits.maxHits} object models were found`);
     if (!hasValues(hit)) return; // B2
     const at = locate(hit);
     if (at.model !== model || parseTypeRef(at.type)?.typeId !== type.typeId) return; // B2

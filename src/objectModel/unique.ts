@@ -1,6 +1,6 @@
 import type { TypeRegistry } from '../backends/typeRegistry.ts';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import { type Json, keysOf, leafOf, memberOf } from '../protocol/json.ts';
+import { type Json, keysOf, leafOf, memberOf, sizeOf } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** Most types that are read for one look-up, including the type itself. */
@@ -91,5 +91,3 @@ function equalTo(one: Json): (other: Json) => boolean {
     return other.text.startsWith('"') && other.value === value;
   };
 }
-
-const sizeOf = ({ start, end }: Json): number => end - start;

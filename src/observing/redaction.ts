@@ -1,11 +1,10 @@
 import { madeOf, type SecretList } from '@device-messaging/telemetry/secrets.ts';
+import { oneOf } from '../protocol/jsonReader.ts';
 
 /** This many characters in a row identify a secret. Fewer could be an ordinary word. */
 const identifyingLength = 8;
 
 const mark = '…';
-
-type Pieces = ReturnType<typeof piecesOf>;
 
 /** In lower case: short secrets as a whole, and every part of the long ones. */
 function piecesOf(secrets: readonly string[]) {
@@ -34,15 +33,14 @@ function formsOf(secret: string): string[] {
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Marks in `covered` the characters that are of a secret, whole or cut. */
-function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
+function coverSecrets(words: string, { whole, parts }: ReturnType<typeof piecesOf>, covered: Uint8Array): void {
   const lower = lowerCase(words);
   for (const form of whole) {
     for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) covered.fill(1, at, at + form.length);
   }
   if (parts.size === 0) return;
-  for (let at = 0; at + identifyingLength <= lower.length; at += 1) {
+  for (let at = 0; at + identifyingLength <= lower.length; at += 1)
     if (parts.has(lower.slice(at, at + identifyingLength))) covered.fill(1, at, at + identifyingLength);
-  }
 }
 
 /** The text with one mark for each covered part. */
@@ -99,9 +97,7 @@ const recognisable = 24;
 
 const inString = /[^"\\]*(?:\\.[^"\\]*)*/y;
 const colon = /\s*:/y;
-const ofNumber = Uint8Array.from({ length: 128 }, (_, code) =>
-  Number('+-.0123456789Ee'.includes(String.fromCharCode(code))),
-);
+const ofNumber = oneOf('+-.0123456789Ee');
 
 /**
  * Marks in `covered` what are values of the request's body: long ones anywhere, short ones only in quotation marks: `1` is too common.

@@ -82,6 +82,9 @@ export function answerReader(answer: Uint8Array, keys: Keys, elements?: Elements
 const passWith = (json: FoundJson, keys: Keys, elements: Elements | undefined) =>
   Object.assign(new Pass(json, keys, answerLimits), { elements, closings: [0] });
 
+/** In bytes. */
+export const sizeOf = ({ start, end }: Json): number => end - start;
+
 /** One outermost member; undefined when it is missing. */
 export function memberOf(json: Json, key: string, keys = allKeys, limits = answerLimits): Json | undefined {
   const member = leafOf(json, key);

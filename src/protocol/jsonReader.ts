@@ -230,7 +230,8 @@ const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-const oneOf = (characters: string): Uint8Array =>
+/** By code: 1 for these characters. */
+export const oneOf = (characters: string): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, code) => Number(characters.includes(String.fromCharCode(code))));
 
 const blanks = oneOf(' \t\n\r');

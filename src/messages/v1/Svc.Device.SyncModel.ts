@@ -41,9 +41,8 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   async handle({ envelope, headers, body, room }, backends, limits) {
     const { objectId = '', model = '' } = subjectOf(headers, body); // neither is missing
     const { models, missing } = await collect({ ...body, objectId, model }, limits, backends, room);
-    const asRequested = (one: (typeof models)[number]) =>
-      requestedNotifications({ ...one, created: false }, one.text, envelope);
-    return done({}, { notifications: models.map(asRequested), mustDeliver: true, remarks: missing });
+    const notifications = models.map((one) => requestedNotifications({ ...one, created: false }, one.text, envelope));
+    return done({}, { notifications, mustDeliver: true, remarks: missing });
   },
 });
 
