@@ -6,7 +6,7 @@ import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
 import { relatedModels } from '../src/objectModel/storedModel.ts';
 import { contentEncodings } from '../src/protocol/body.ts';
-import { ackNames, commonProperties } from '../src/protocol/envelope.ts';
+import { acks, grammars } from '../src/protocol/envelope.ts';
 import type { Generation } from '../src/protocol/event.ts';
 import { target as anyTarget, guid, integer, modelId, path, target, text, typeRef } from '../src/protocol/fields.ts';
 import type { Notification } from '../src/protocol/reply.ts';
@@ -119,7 +119,7 @@ function anyCase(texts: readonly string[]) {
   return z.string().regex(new RegExp(`^(${patterns.join('|')})$`));
 }
 
-const ack = named('ack', anyCase(ackNames), {
+const ack = named('ack', anyCase([...acks.keys()]), {
   description:
     'When the device wants an acknowledgement: `none` (default), `positive` (of a success), `negative` (of a failure), `all`; `full` is the same as `all`. In upper or lower case.',
 });
@@ -144,12 +144,12 @@ const commonHeaders = (generation: Generation): z.ZodObject =>
   generation === 'V2'
     ? z.object({
         msgType: z.literal('action'),
-        ...commonProperties(generation).shape,
+        ...grammars[generation].common.shape,
         ...{ ack: ack.optional(), 'content-encoding': contentEncoding.optional(), traceparent },
       })
     : z.object({
         ...{ msgType: z.never().optional(), 'svc-messagetype': z.literal('platformEvent') },
-        ...commonProperties(generation).shape,
+        ...grammars[generation].common.shape,
         ...{ id: z.string().optional(), ack: ack.optional(), 'content-encoding': uncompressed.optional(), traceparent },
       });
 

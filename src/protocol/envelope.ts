@@ -1,14 +1,6 @@
 import { z } from 'zod';
-import {
-  derivedId,
-  type Generation,
-  maxPropertyBytes,
-  own,
-  type Properties,
-  propertyBytes,
-  textlessFaults,
-  textProperties,
-} from './event.ts';
+import type { Generation, Properties } from './event.ts';
+import { derivedId, maxPropertyBytes, own, propertyBytes, textlessFaults, textProperties } from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
 import { listed, Rejection } from './rejection.ts';
 import type { FailureCode } from './vocabulary.ts';
@@ -36,9 +28,7 @@ export interface Envelope {
   readonly properties: Properties;
 }
 
-export interface EnvelopeLimits {
-  readonly defaultTimeoutSeconds: number;
-}
+export type EnvelopeLimits = { readonly defaultTimeoutSeconds: number };
 
 const timeout = z.string().regex(/^([1-9]\d?|[1-8]\d\d|900)$/, 'must be whole seconds from 1 to 900');
 
@@ -46,7 +36,8 @@ const timeout = z.string().regex(/^([1-9]\d?|[1-8]\d\d|900)$/, 'must be whole se
  * V2:  msgType = action   action   version = 2   correlationId   [ack] [target] [timeout] [content-encoding]
  * V1:  svc-messagetype = platformEvent   eventType   [id] [ack] [target]
  */
-const grammars = {
+/** `common`: the schema of the common properties, without `ack`. */
+export const grammars = {
   V2: {
     name: 'action',
     correlationId: 'correlationId',
@@ -73,20 +64,15 @@ export function messageNameOf(generation: Generation, properties: Readonly<Recor
   return typeof value === 'string' ? value : '';
 }
 
-/** The schema of the common properties of a generation, without `ack`. */
-export const commonProperties = (generation: Generation): z.ZodObject => grammars[generation].common;
-
 /** The code for validation failures of a generation (result codes). */
 export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
 
 /** By the values of `ack`, case-insensitive (P1). */
-const acks: ReadonlyMap<string, Ack> = new Map([
+export const acks: ReadonlyMap<string, Ack> = new Map([
   ['', 'none'],
   ...(['none', 'positive', 'negative', 'all'] as const).map((ack) => [ack, ack] as const),
   ['full', 'all'],
 ]);
-
-export const ackNames: readonly string[] = [...acks.keys()];
 
 /** The same for each delivery of the event (C1), another for each replay by an operator. @param about distinguishes the replies to one request */
 export const messageId = ({ eventId, attempts }: Envelope, about: string): string =>

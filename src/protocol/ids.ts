@@ -7,8 +7,7 @@ const dash = 0x2d;
 
 /** The UUID of a name in a namespace, itself a UUID (RFC 9562, version 5): SHA-1 over its 16 bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
-  const length = Buffer.byteLength(name);
-  const bytes = Buffer.allocUnsafe(namespaceBytes + length);
+  const bytes = Buffer.allocUnsafe(namespaceBytes + Buffer.byteLength(name));
   writeUuid(bytes, 0, namespace);
   bytes.write(name, namespaceBytes);
   const digest = hash('sha1', bytes, 'hex');

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { type Envelope, messageId } from './envelope.ts';
+import { propertyBytes } from './event.ts';
 import { shortened } from './rejection.ts';
 import { type ResultCode, resultCodes } from './vocabulary.ts';
 
@@ -37,10 +38,8 @@ export const maxReplyBytes = 65_536;
 export function sizeOf({ body, deviceId, messageId, correlationId, properties }: Reply): number {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
   const form = contentTypeOf({ properties }).length + contentEncoding.length;
-  let bytes = Buffer.byteLength(body) + to.length + messageId.length + form;
-  if (correlationId !== undefined) bytes += correlationId.length;
-  for (const [name, value] of Object.entries(properties)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
-  return bytes;
+  const values = to.length + messageId.length + (correlationId?.length ?? 0) + form;
+  return Buffer.byteLength(body) + values + propertyBytes(properties);
 }
 
 /** Most replies fit by far: for these nothing is encoded to count it. */
@@ -71,7 +70,6 @@ export interface Result {
 
 /** Within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still too large, it cannot be delivered. */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
-  const isV1 = envelope.generation === 'V1';
   const properties = withValues({ ...propertiesOf(envelope, now), ...result.properties });
   const plain = ({ success, code, details, detailsKey, fields }: Result): Reply => ({
     kind: 'acknowledgement',
@@ -89,7 +87,7 @@ export function acknowledge(envelope: Envelope, result: Result, now: Date): Repl
   };
 
   // Uncompressed: a device that compresses wrongly may not be able to decompress either (C3).
-  if (isV1 || result.code === 'decompression_error') return longestThatFits(result, plain);
+  if (envelope.generation === 'V1' || result.code === 'decompression_error') return longestThatFits(result, plain);
   if (envelope.properties['content-encoding']?.toLowerCase() !== 'gzip') {
     const reply = plain(result);
     if (fits(reply)) return reply;
@@ -150,8 +148,7 @@ function longestThatFits(result: Result, encode: (result: Result) => Reply): Rep
   if (fits(emptied)) return emptied;
 
   const ordered = [...bare.filter(({ success }) => !success), ...bare.filter(({ success }) => success)];
-  const keeping = (kept: number): Reply =>
-    withRelated(ordered.slice(0, kept), sentenceOf(short.details, ordered, kept));
+  const keeping = (kept: number) => withRelated(ordered.slice(0, kept), sentenceOf(short.details, ordered, kept));
   let [most, tooMany] = [0, countWithin(ordered, mostPlainBytes)];
   while (tooMany - most > 1) {
     const middle = Math.floor((most + tooMany) / 2);
