@@ -11,7 +11,7 @@ import {
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { collectorAgent, type MetricsWanted } from './traces.ts';
+import { collectorAgent, type metricsWanted } from './traces.ts';
 
 /** `since`: when counting began, in ms since 1970. */
 type Report = { readonly meter: { readings(): readonly Reading[] }; readonly since: number };
@@ -20,7 +20,7 @@ type Report = { readonly meter: { readings(): readonly Reading[] }; readonly sin
 export function sendToCollector(
   report: Report,
   resource: Resource,
-  { collector, intervalMs, timeoutMs }: MetricsWanted,
+  { collector, intervalMs, timeoutMs }: ReturnType<typeof metricsWanted>,
   exported: (error?: Error) => void,
 ): () => Promise<void> {
   const exporter = new OTLPMetricExporter(collectorAgent(collector));
@@ -30,9 +30,8 @@ export function sendToCollector(
       exported(result.error); // the exporter tells nobody but its caller
       done(result);
     });
-  const metricProducers = [createProducer(report)];
   const times = { exportIntervalMillis: intervalMs, exportTimeoutMillis: timeoutMs };
-  const reader = new PeriodicExportingMetricReader({ exporter, ...times, metricProducers });
+  const reader = new PeriodicExportingMetricReader({ exporter, ...times, metricProducers: [createProducer(report)] });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return () => provider.shutdown();
 }
@@ -61,9 +60,7 @@ export function createProducer({ meter, since }: Report): MetricProducer {
   };
 }
 
-type Times = { readonly startTime: HrTime; readonly endTime: HrTime };
-
-function dataOf({ name, declaration, read }: Reading, times: Times): MetricData[] {
+function dataOf({ name, declaration, read }: Reading, times: Record<'startTime' | 'endTime', HrTime>): MetricData[] {
   const { kind, unit, what: description } = declaration;
   const valueType = /^(\{\w+\}|By)$/.test(unit) ? ValueType.INT : ValueType.DOUBLE;
   const series = [...read()];

@@ -82,9 +82,8 @@ const samplers: Readonly<Record<string, number | undefined>> = {
 export function traceSettings(env: Environment) {
   const ignored: { readonly variable: string; readonly hint: string }[] = [];
   const ignore = (variable: string, hint: string): undefined => void ignored.push({ variable, hint });
-  if (!isSwitchedOff(env) && exportersIn(env, 'TRACES')?.some((name) => name !== 'otlp' && name !== 'none')) {
+  if (!isSwitchedOff(env) && exportersIn(env, 'TRACES')?.some((name) => name !== 'otlp' && name !== 'none'))
     ignore('OTEL_TRACES_EXPORTER', 'the exporters are otlp and none');
-  }
 
   function usableUrl(): string | undefined {
     const protocol = firstSet(env, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) ?? '';
@@ -112,8 +111,6 @@ export function traceSettings(env: Environment) {
   const url = isSent(env, 'TRACES') ? usableUrl() : undefined;
   return { collector: url === undefined ? undefined : { url, ratio: ratio() }, ignored };
 }
-
-export type MetricsWanted = ReturnType<typeof metricsWanted>;
 
 /** What the standard variables of OpenTelemetry ask of the metrics. The exporter itself reads the others (address, headers, time-out, certificates). */
 export function metricsWanted(env: Environment) {

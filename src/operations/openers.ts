@@ -96,10 +96,8 @@ export async function storedPositions(settings: StoreSettings): Promise<Readonly
     const { createBlobStore } = await import('../stores/blobCheckpoints.ts');
     const account = accessOf(settings).account('checkpoints');
     const { container } = checkpoints;
-    const stored = createBlobStore({ account, container, namespace, hub: name, consumerGroup });
-    return new Map(
-      (await stored.checkpoints()).flatMap(({ partition, at }) => (at === undefined ? [] : [[partition, at]])),
-    );
+    const stored = await createBlobStore({ account, container, namespace, hub: name, consumerGroup }).checkpoints();
+    return new Map(stored.flatMap(({ partition, at }) => (at === undefined ? [] : [[partition, at]])));
   }
   const { progress } = readCheckpointFile(checkpointPath(directoriesOf(data).checkpoints, inFile), inFile);
   const positions = progress.map((one) => [one.partition, one.progress.sequenceNumber] as const);
@@ -191,8 +189,7 @@ async function tokenFrom(open: (troubles: Troubles) => TokenSource) {
 /** Sends the request that also probes for the end of an outage (B5). */
 async function ask(backend: BackendName, url: string, token: string) {
   const { adapter, close } = createTransport(url, { connections: 1, attemptTimeoutMs: requestMs });
-  const tokens = { renew: async () => token };
-  const attempt = createAttempt(adapter, maxAnswerBytes, tokens, backendNames[backend]);
+  const attempt = createAttempt(adapter, maxAnswerBytes, { renew: async () => token }, backendNames[backend]);
   const headers = { 'x-svc-device-id': 'none', 'x-correlation-id': 'check' };
   const request = { method: 'GET', path: questions[backend], headers };
   return attempt(request, token, requestMs, createDeadline(requestMs / 1000)).finally(close);

@@ -114,9 +114,9 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
 
   const devices = new Map<string, string[]>();
   for (const id of ids) {
-    const own = devices.get(folderOfId(id));
-    if (own) own.push(id);
-    else devices.set(folderOfId(id), [id]);
+    const own = devices.get(folderOfId(id)) ?? [];
+    devices.set(folderOfId(id), own);
+    own.push(id);
   }
   await inOrder(width, [...devices.values()], replayDevice);
   return counts;
