@@ -1,9 +1,6 @@
-import type messageOfReading from 'rhea/lib/message.js';
+import type library from 'rhea/lib/message.js';
 import { textless } from '../protocol/event.ts';
-import { endOf } from './decodable.ts';
-
-type MessageCodec = Pick<typeof messageOfReading, 'decode' | 'data_section'>;
-export type ExactDecoding = ReturnType<typeof createExactDecoding>;
+import { endOf, widths } from './decodable.ts';
 
 type Bag = Record<string, unknown>;
 
@@ -18,8 +15,6 @@ const standardFields = [
   ...['absolute_expiry_time', 'creation_time', 'group_id', 'group_sequence', 'reply_to_group_id'],
 ];
 
-/** Bytes of a value, or of its size, by the first digit of its code. */
-const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
 const namesKept = 256;
@@ -34,10 +29,8 @@ function timestamp(bytes: Buffer, at: number): unknown {
   return typeof time === 'number' ? new Date(time) : left;
 }
 
-type Read = (bytes: Buffer, at: number) => unknown;
-
 /** What the library reads of the types with a width of their own, by their codes. */
-const readings: readonly (readonly [codes: readonly number[], read: Read])[] = [
+const readings: readonly (readonly [codes: readonly number[], read: (bytes: Buffer, at: number) => unknown])[] = [
   [[0x40], () => null],
   [[0x41], () => true],
   [[0x42], () => false],
@@ -69,10 +62,9 @@ const readingOf = new Map(readings.flatMap(([codes, read]) => codes.map((code) =
  *   name     a string or symbol
  *   item     of any type but list, map and array, and not described
  */
-export function createExactDecoding({ decode, data_section }: MessageCodec) {
+export function createExactDecoding({ decode, data_section }: Pick<typeof library, 'decode' | 'data_section'>) {
   /** The encoded names that came last, and their texts: devices and hub use the same ones again and again. */
-  const names: ({ readonly encoded: Uint8Array; readonly text: string } | undefined)[] =
-    Array(namesKept).fill(undefined);
+  const names: ({ encoded: Uint8Array; text: string } | undefined)[] = Array(namesKept).fill(undefined);
   const empty = Buffer.alloc(0);
   let bytes: Buffer = empty;
   let at = 0;
@@ -130,9 +122,7 @@ export function createExactDecoding({ decode, data_section }: MessageCodec) {
 
   /** Passes these bytes when they come next. */
   function comes(expected: Uint8Array): boolean {
-    for (let index = 0; index < expected.length; index += 1) {
-      if (bytes[at + index] !== expected[index]) return false;
-    }
+    for (let index = 0; index < expected.length; index += 1) if (bytes[at + index] !== expected[index]) return false;
     at += expected.length;
     return true;
   }

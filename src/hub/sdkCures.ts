@@ -13,7 +13,7 @@ import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver, type Source } from 'rhea-promise';
 import { undecodedProperties } from '../protocol/event.ts';
 import { isFrameDecodable, sectionsOf } from './decodable.ts';
-import { createExactDecoding, type ExactDecoding } from './exactDecoding.ts';
+import { createExactDecoding } from './exactDecoding.ts';
 import { boundPrefetch } from './receiveCycle.ts';
 import { AmqpConnection, errors, SenderLink } from './serviceSdk.ts';
 
@@ -192,7 +192,7 @@ function mendLibraries(): void {
 export function boundDecoding<Message extends { decode(bytes: Buffer | undefined): object }>(
   message: Message,
   frames: { read_frame(bytes: Buffer): object | null },
-  exactly?: (library: Message) => ExactDecoding,
+  exactly?: (library: Message) => ReturnType<typeof createExactDecoding>,
 ): void {
   cure(message, 'decode', (decode) => {
     const exact = exactly?.({ ...message });
