@@ -56,8 +56,7 @@ export function decide(
   });
   const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
   const promised = (partition: string) => known.get(partition)?.wantedBy === me;
-  const unpromised = free.filter((partition) => !promised(partition));
-  const preferred = [...free.filter(promised), ...unpromised.sort(inOwnOrder)];
+  const preferred = [...free.filter(promised), ...free.filter((one) => !promised(one)).sort(inOwnOrder)];
   const claim = [...overdue.map(({ partition }) => partition), ...preferred].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));

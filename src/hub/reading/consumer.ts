@@ -4,7 +4,6 @@ import { createRepeating, within } from '../../concurrency/waiting.ts';
 import type { DeviceEvent } from '../../engine/intake.ts';
 import { ofHub, ofIdentity, type ReadingDiagnosis } from '../../observing/diagnosis.ts';
 import { createTroubles } from '../../observing/log.ts';
-import type { Lease } from '../../stores/checkpointStore.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './assignments.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './connection.ts';
 import { createHubWatch, missingOf, type PartitionState, partitionStateOf, silentMsAt } from './hubWatch.ts';
@@ -78,8 +77,7 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
     partitions: (): readonly PartitionState[] =>
       sessions.all().map((session) => partitionStateOf(session, watch.saidOf(session.record.partition))),
     /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
-    elsewhere: (): readonly Lease[] =>
-      rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
+    elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     /** The devices with messages that are read and not handled to their end. @param device only this one */
     devices: (device: string | undefined) =>
       sessions
@@ -101,18 +99,14 @@ export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A
       if (ms < (balance.expiryMs * 5) / 6 || !watch.isSilentSince(lookedAt)) return;
       const revoked = sessions.revokeAll('cut_off');
       if (revoked.length === 0) return;
-      const fields = { silentMs: Math.round(ms), partitions: revoked };
-      log.warn(
-        fields,
-        'neither the checkpoint store nor the hub answers: giving the partitions up, as others may have them',
-      );
+      const why = 'neither the checkpoint store nor the hub answers: giving the partitions up, as others may have them';
+      log.warn({ silentMs: Math.round(ms), partitions: revoked }, why);
     },
     leftSince: sessions.leftSince,
     /** Drains all partitions, writes their checkpoints and releases them (G3). */
     async stop() {
       unfollow();
-      const stopped = within(repeating.stop(), roundEndsWithinMs);
-      await stopped.catch(() => log.warn({}, 'stopping in the middle of a round'));
+      await within(repeating.stop(), roundEndsWithinMs).catch(() => log.warn({}, 'stopping in the middle of a round'));
       const renewing = setInterval(() => void rounds.renew(), roundMs);
       await sessions.releaseAll();
       clearInterval(renewing);

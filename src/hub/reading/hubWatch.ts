@@ -66,7 +66,7 @@ export function createHubWatch(
     }
   }
 
-  const never = { silentSince: undefined, unansweredSince: undefined };
+  const unasked = { hasFailed: false, answer: undefined, silentSince: undefined, unansweredSince: undefined };
 
   /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
   const isDue = ({ isOpen, hasFailed, at }: Query) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
@@ -75,8 +75,7 @@ export function createHubWatch(
   function askAll(partitions: readonly string[]) {
     for (const partition of queries.keys()) if (!partitions.includes(partition)) queries.delete(partition);
     for (const partition of partitions) {
-      const unasked = { at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false };
-      const query = queries.get(partition) ?? { ...unasked, answer: undefined, ...never };
+      const query = queries.get(partition) ?? { at: Number.NEGATIVE_INFINITY, isOpen: false, ...unasked };
       queries.set(partition, query);
       if (isDue(query)) void ask(partition, query);
     }

@@ -25,7 +25,7 @@ export type RoundLimits = { readonly roundMs: number; readonly balance: BalanceL
 
 interface RoundsOptions extends RoundLimits {
   readonly me: string;
-  readonly partitionIds: PartitionIds;
+  readonly partitionIds: ReturnType<typeof createPartitionIds>;
   readonly ownerships: Leases;
   readonly sessions: PartitionSessions;
   readonly troubles: ReadingTroubles;
@@ -48,8 +48,6 @@ export function createRounds(options: RoundsOptions) {
   /** Since then nobody else can have claimed what this instance owned; as `performance.now()`. */
   let lookedAt = performance.now();
 
-  const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
-
   async function round(): Promise<void> {
     options.watch();
     await partitionIds.look();
@@ -61,7 +59,7 @@ export function createRounds(options: RoundsOptions) {
     const owned = [...own, ...decision.claim];
     const unopened = new Set(own.filter((partition) => sessions.stateOf(partition) === undefined));
     const isUnread = (partition: string) => unopened.has(partition) || sessions.stateOf(partition) === 'opening';
-    const isIncomplete = own.some((partition) => isUnread(partition) && !isRefused(partition));
+    const isIncomplete = own.some((partition) => isUnread(partition) && !troubles.of(partition)?.isAnswer);
     const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
     const isAwaiting = decision.ask.length > 0 || records.some((one) => one.owner !== me && one.wantedBy === me);
     last = { ...last, records, owned, unreadSince, isAwaiting };
@@ -102,8 +100,7 @@ export function createRounds(options: RoundsOptions) {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
     const begun = seen?.begun;
-    const afterUncleanShutdown = seen !== undefined && begun === undefined;
-    if (record) await sessions.open(record, { begun, afterUncleanShutdown });
+    if (record) await sessions.open(record, { begun, afterUncleanShutdown: seen !== undefined && begun === undefined });
   }
 
   function failed(error: unknown) {
@@ -136,8 +133,6 @@ export function createRounds(options: RoundsOptions) {
 }
 
 const countsEveryMs = 5 * 60_000;
-
-type PartitionIds = ReturnType<typeof createPartitionIds>;
 
 /** The ids of all partitions of the hub, as they were last counted. Their number can grow while the service runs. */
 export function createPartitionIds(ask: () => Promise<readonly string[]>, troubles: ReadingTroubles, log: Log) {
