@@ -110,11 +110,8 @@ export function createMethodBackends(settings: CommonSettings, log: LogLines, op
 }
 
 /** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
-function createOpener(
-  settings: CommonSettings,
-  log: LogLines,
-  { access, secrets, amounts, adapter, random, meter = noMeter }: BackendsOptions,
-) {
+function createOpener(settings: CommonSettings, log: LogLines, options: BackendsOptions) {
+  const { access, secrets, amounts, adapter, random, meter = noMeter } = options;
   const room = createLine({ maxMessages: Number.POSITIVE_INFINITY, maxBytes: readingBytes });
   const troubles = createTroubles(log, amounts);
   const own = {
@@ -122,8 +119,7 @@ function createOpener(
     token: access?.token?.() ?? settings.token,
     clientSecret: access?.clientSecret?.() ?? settings.clientSecret,
   };
-  const shared =
-    settings.token === '' && settings.tokenUrl === '' ? undefined : openTokens(own, troubles, meter, adapter);
+  const shared = settings.token || settings.tokenUrl ? openTokens(own, troubles, meter, adapter) : undefined;
   const sources = new Map<ScopedTokens | undefined, TokenSource>(shared && [[undefined, shared]]);
 
   function tokensOf(backend: BackendName): TokenSource {

@@ -43,10 +43,7 @@ export type Cache<T> = ReturnType<typeof createCache<T>>;
  * @param maxEntries a large answer counts as several
  */
 export function createCache<T>(maxEntries: number, looked: (result: 'hit' | 'miss' | 'shared') => void = () => {}) {
-  const devices = new LRUCache<string, DeviceEntries<T>>({
-    maxSize: maxEntries,
-    sizeCalculation: ({ weight }) => weight,
-  });
+  const devices = new LRUCache<string, DeviceEntries<T>>({ maxSize: maxEntries, sizeCalculation: (own) => own.weight });
 
   /** Sets the entries again, so that the LRU cache has their present weight. */
   function keep(deviceId: string, own: DeviceEntries<T>) {

@@ -159,11 +159,8 @@ function createFailureCount(enough: number) {
 }
 
 /** Probes at growing intervals, as long as `Retry-After` asks but `maxProbeMs` at most, until the backend is healthy (B5). @returns ends it */
-export function probeUntilHealthy(
-  { probe, probeMs, maxProbeMs }: Probing,
-  foundHealthy: () => void,
-  retryAfterMs: number,
-): () => void {
+export function probeUntilHealthy(probing: Probing, foundHealthy: () => void, retryAfterMs: number): () => void {
+  const { probe, probeMs, maxProbeMs } = probing;
   let timer: NodeJS.Timeout;
   let isOver = false;
 

@@ -38,10 +38,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
 
   /** The result of a promise that has a time limit of its own. */
   const unlessCancelled = <T>(promise: Promise<T>) =>
-    unlessGone<T>((resolve, reject) => {
-      promise.then(resolve, reject);
-      return undefined;
-    });
+    unlessGone<T>((resolve, reject) => void promise.then(resolve, reject));
 
   return {
     remaining,

@@ -1,15 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decimalOf } from '@device-messaging/telemetry/exactJson.ts';
 import { z } from 'zod';
-import {
-  defaultModel,
-  integerIn,
-  isGuid,
-  isModelId,
-  isSameId,
-  parseTypeRef,
-  type TypeRef,
-} from '../protocol/fields.ts';
+import type { TypeRef } from '../protocol/fields.ts';
+import { defaultModel, integerIn, isGuid, isModelId, isSameId, parseTypeRef } from '../protocol/fields.ts';
 import type { Json, Keys } from '../protocol/json.ts';
 import { isOneOf, isText, keysOf, memberOf, parseJson, pickSmall, textIn, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -64,8 +57,7 @@ export function informationModel(send: Send) {
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
     async createModel(ownerId: string, body: string, objectId?: string, wasThere = false, related?: RelatedReading) {
-      const target =
-        objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
+      const target = objectId ? path`/objects/${objectId}?owner=${ownerId}` : path`/object?owner=${ownerId}`;
       const request = { operation: 'create object model', method: 'POST', path: target, body, expect: [409] } as const;
       const { value, refusal, lost } = await send({ ...request, read: withRelated(related) });
       if (!refusal) return value;
@@ -148,9 +140,8 @@ const withRelated = ({ take, cover }: RelatedReading = { take() {} }): AnswerRea
 
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
   const type = typeIn(sent)?.typeId;
-  return (
-    type !== undefined && isSameId(pickSmall(stored, ['ownerId']).ownerId, ownerId) && typeIn(stored)?.typeId === type
-  );
+  if (type === undefined || typeIn(stored)?.typeId !== type) return false;
+  return isSameId(pickSmall(stored, ['ownerId']).ownerId, ownerId);
 }
 
 export function isReplacedBy(sent: Json, stored: Json): boolean {

@@ -4,7 +4,7 @@ import { isGuid } from '../protocol/fields.ts';
 import type { Backend } from './backend.ts';
 import type { Deadline } from './deadline.ts';
 import { headerValue, path } from './percentEncoding.ts';
-import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
+import { isPassing, plainRetryAfter } from './retryPolicy.ts';
 import { membersOf, readAnswer } from './sending.ts';
 import { staticToken } from './tokens.ts';
 import { TransportFailure } from './transport.ts';
@@ -76,7 +76,6 @@ export function createObjectReader(backend: Backend) {
       return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
     const { status, retryAfter } = response;
-    if (status !== 200) response.release?.();
     if (status === 200) {
       const found = await readAnswer(response.data, objectModel)
         .catch(() => undefined)
@@ -85,9 +84,9 @@ export function createObjectReader(backend: Backend) {
         return { kind: 'object', object: { ...found, path: found.path || undefined } };
       return unavailable('sent a response that is not the object model');
     }
+    response.release?.();
     if (status === 401 || status === 403 || status === 404) return { kind: 'refused', status };
-    const isExpected = isPassing(status) || isOutage(status);
-    const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
+    const problem = `responded${isPassing(status) ? '' : ' unexpectedly'} with HTTP ${status}`;
     return unavailable(problem, plainRetryAfter(retryAfter));
   };
 }

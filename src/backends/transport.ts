@@ -39,11 +39,8 @@ export interface ReceivedAnswer extends AxiosResponse<Buffer> {
 export type Adapter = (config: InternalAxiosRequestConfig) => Promise<ReceivedAnswer>;
 
 /** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. @param given replaces the network */
-export function createTransport(
-  url: string,
-  { connections, attemptTimeoutMs, room }: TransportSettings,
-  given?: Adapter,
-): { adapter: Adapter; close(): Promise<void> } {
+export function createTransport(url: string, settings: TransportSettings, given?: Adapter) {
+  const { connections, attemptTimeoutMs, room } = settings;
   if (given) return { adapter: given, close: async () => {} };
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
@@ -55,7 +52,7 @@ export function createTransport(
       const timeoutMs = config.timeout || attemptTimeoutMs;
       const response: ReceivedAnswer = { status: 0, statusText: '', headers: {}, data: empty, config };
       const body = createJoined(limit);
-      let large: LargeAnswer | undefined;
+      let large: ReturnType<typeof createLargeAnswer> | undefined;
       let bytes = 0;
       let controller: Dispatcher.DispatchController | undefined;
       let failure: TransportFailure | undefined;
@@ -176,7 +173,6 @@ export const usualAnswerBytes = 64 * 1024;
 const perAnswerByte = 2;
 /** Of the reading room of the service and of the front door. */
 export const readingBytes = 32 * 1024 * 1024;
-type LargeAnswer = ReturnType<typeof createLargeAnswer>;
 
 /** The room of one answer of more than `usualAnswerBytes`, from before more of it is received until it has been read. */
 export function createLargeAnswer(room: ReadingRoom, most: number) {
