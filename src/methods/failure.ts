@@ -32,16 +32,15 @@ export class Failure extends Error {
   readonly status: number;
 
   constructor(reason: Reason, detail: string, options: FailureOptions = {}) {
-    const { foreignDetail, methodStatus, fields = {} } = options;
     const { status, invoked, retryAfter } = { retryAfter: undefined, ...failures[reason] };
     super(`${reason}: ${shortened(detail)}`);
     this.reason = reason;
     this.detail = shortened(detail);
-    this.foreignDetail = foreignDetail;
+    this.foreignDetail = options.foreignDetail;
     this.retryAfter = options.retryAfter === null ? undefined : (options.retryAfter ?? retryAfter);
     this.invoked = options.invoked ?? invoked;
-    this.methodStatus = methodStatus;
-    this.fields = fields;
+    this.methodStatus = options.methodStatus;
+    this.fields = options.fields ?? {};
     this.status = status;
   }
 }

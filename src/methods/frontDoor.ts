@@ -76,10 +76,9 @@ export async function startFrontDoor(
     },
   });
   const { recordOutcome } = hubAccess;
-  const { edgeModule } = methods;
   const handler = createRequestHandler({
     ...{ backends, log },
-    invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule }),
+    invoke: createInvoke({ backends, directMethods, recordOutcome, fileInputs, edgeModule: methods.edgeModule }),
     limits: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
     invocations: createInvocationRecords({ hubHost, log, meter, traces, taps }),
   });

@@ -47,7 +47,7 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
     fields.timeout = timeout;
     observation.decoded(body);
     const inputs = await declaredInputs(request, backends);
-    checkInputs(input, inputs, body.rounded);
+    checkInputs(body, inputs);
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span });
     const files = await observation.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
@@ -73,10 +73,9 @@ export function createInvoke({ backends, directMethods, recordOutcome, fileInput
 }
 
 /** From the type registry (M4). @throws Failure type_not_found, method_not_found, backend_unavailable; Rejection; Cancelled */
-async function declaredInputs(
-  { observation, object: { type }, route, deadline }: AuthorizedRequest,
-  backends: Pick<MethodBackends, 'lineageOf'>,
-): Promise<DeclaredInputs> {
+async function declaredInputs(request: AuthorizedRequest, backends: Pick<MethodBackends, 'lineageOf'>) {
+  const { observation, object, route, deadline } = request;
+  const { type } = object;
   const { correlationId, model, method } = observation.fields;
   const call = {
     ...{ deviceId: route.device, correlationId, deadline, observation, idempotencySeed: randomUUID() },
@@ -121,11 +120,7 @@ const checks: Readonly<Record<string, (value: unknown) => string | undefined>> =
 };
 
 /** Checks the input against the declaration of the method (M4). Other data types pass. @throws Failure invalid_request that names up to ten inputs */
-function checkInputs(
-  input: Readonly<Record<string, unknown>>,
-  declared: DeclaredInputs,
-  rounded?: ReadonlySet<string>,
-): void {
+function checkInputs({ input = {}, rounded }: Invocation, declared: DeclaredInputs): void {
   const problems = Object.entries(input).flatMap(([name, value]) => {
     const dataType = declared.get(name);
     if (dataType === undefined) return [`input ${quoted(name)} is not declared by the method`];
