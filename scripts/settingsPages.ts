@@ -1,4 +1,4 @@
-import { type SettingDoc, settingDocs } from '../src/settings/config.ts';
+import { settingDocs } from '../src/settings/config.ts';
 import { everySetting, methodsSchema, schema } from '../src/settings/table.ts';
 import { withText } from './writtenPart.ts';
 
@@ -12,6 +12,8 @@ export const required = [
   ...['HUB_SERVICE_CONNECTION_STRING', 'INFORMATION_MODEL_URL', 'TYPE_REGISTRY_URL', 'PRINCIPAL_MANAGER_URL'],
   ...['BACKENDS_TOKEN', 'BACKENDS_TOKEN_URL', 'BACKENDS_CLIENT_ID', 'BACKENDS_CLIENT_SECRET'],
 ];
+
+type SettingDoc = ReturnType<typeof settingDocs>[number];
 
 type Section = Readonly<{ title: string; about: string; groups: readonly (keyof typeof everySetting)[] }>;
 

@@ -8,7 +8,7 @@ import { readSecretFile, type SecretFile, secretFilesOf } from './secrets.ts';
 import type { Groups, MethodsSettings, Settings } from './table.ts';
 import { everySetting, methodsSchema, schema, settingDocs, settingIn } from './table.ts';
 
-export { type MethodsSettings, type SettingDoc, type Settings, settingDocs } from './table.ts';
+export { type MethodsSettings, type Settings, settingDocs } from './table.ts';
 
 /** The settings are invalid; `problems` has one line for each problem, without values of secrets. */
 export class ConfigurationError extends Error {
@@ -41,12 +41,10 @@ export const readAdminSettings = (env: NodeJS.ProcessEnv, directory: string): Se
 const inQuotes = /^(["'])(.*)\1$/s;
 
 /** What is set, as if it were without quotes, which a shell takes away and `docker run --env-file` passes: they are refused for that alone. */
-const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(withLowerCase(env)).flatMap(([name, value = '']) =>
-      value === '' ? [] : [[name, inQuotes.exec(value)?.[2] ?? value]],
-    ),
-  );
+function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const set = Object.entries(withLowerCase(env)).filter(([, value]) => value);
+  return Object.fromEntries(set.map(([name, value = '']) => [name, inQuotes.exec(value)?.[2] ?? value]));
+}
 
 const conventional = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const;
 

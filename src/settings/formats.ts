@@ -24,12 +24,11 @@ function requireParts(value: unknown, names: readonly string[], what: string): v
 /** Whether only this machine can reach the address. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
-const isHttpUrl = (value: unknown): boolean => {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  return (
-    /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '' && !url.search && !url.hash
-  );
-};
+function isHttpUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const { protocol, username, password, search, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && username + password + search + hash === '';
+}
 
 /** Whether signatures for single files can be made with it. The emulator's key is known to the client. */
 export const hasAccountKey = (text: string): boolean => isEmulator(text) || hasParts(text, 'AccountName', 'AccountKey');

@@ -291,8 +291,6 @@ export function settingIn(groups: object, path: string): unknown {
   return has ? Reflect.get(members, name) : undefined;
 }
 
-export type SettingDoc = ReturnType<typeof settingDocs>[number];
-
 /** Every setting in the order of a schema; by default those of the service and the front door. */
 export function settingDocs(of: Groups = everySetting) {
   return Object.entries(of as Groups<Setting<unknown>>).flatMap(([group, members]) =>
