@@ -143,8 +143,7 @@ function unlessMissing(error: unknown): undefined {
 function isConflict(error: unknown): boolean {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   // Somebody may hold a lease on the blob, without which the account changes nothing: then no other writer was faster.
-  const isLease = code?.startsWith('Lease');
-  return (statusCode === 412 && !isLease) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+  return (statusCode === 412 && !code?.startsWith('Lease')) || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
 }
 
 /** Less than the time limit for parking a dead letter. */

@@ -87,10 +87,9 @@ function delegationKeys({ url, credential }: Exclude<ContainerAccess['account'],
   let known: { readonly key: UserDelegationKey; readonly until: Date } | undefined;
   return async (expiresOn: Date, signal: AbortSignal): Promise<UserDelegationKey> => {
     if (known !== undefined && known.until >= expiresOn) return known.key;
-    const from = new Date(Date.now() - clockNoiseMs);
     const until = new Date(expiresOn.getTime() + keyMs);
     const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(limits.attemptMs)]);
-    const key = await service.getUserDelegationKey(from, until, { abortSignal });
+    const key = await service.getUserDelegationKey(new Date(Date.now() - clockNoiseMs), until, { abortSignal });
     known = { key, until };
     return key;
   };

@@ -5,7 +5,7 @@ import { noMeter } from '../observing/metrics.ts';
 import { type StoreLocation, storeFailureOf } from '../observing/storeFailure.ts';
 import type { StoreKey, StoreOperation } from '../protocol/vocabulary.ts';
 import type { Settings } from '../settings/config.ts';
-import { letterCounts } from '../settings/constants.ts';
+import { day, letterCounts } from '../settings/constants.ts';
 import { eventHubNameOf, placeOf } from '../settings/derived.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 import type { LetterStorage } from './deadLetter.ts';
@@ -48,8 +48,6 @@ export function hubPlaceOf({ eventsConnectionString, consumerGroup, ...hub }: Se
   return { inFile, namespace: endpoint.replace(/:\d+$/, ''), name, consumerGroup };
 }
 
-const dayMs = 24 * 60 * 60_000;
-
 export function openDeadLetters(
   settings: StoresSettings & Pick<Settings, 'deadLetters'>,
   log: Pick<LogLines, 'warn'>,
@@ -68,7 +66,7 @@ export function openDeadLetters(
   const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
   return createDeadLetters({
     open: async () => recorded(await open(), verbs, 'deadLetters', place, records),
-    limits: { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs },
+    limits: { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * day * 1000 },
     log,
     now: Date.now,
   });
