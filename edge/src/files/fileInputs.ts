@@ -113,10 +113,9 @@ const unavailable = (detail: string) => ({ kind: 'unavailable', detail }) as con
 const failed = (reason: string) =>
   ({ kind: 'failed', detail: `a file could not be downloaded, and nothing was delivered: ${reason}` }) as const;
 
-type Allowed = Pick<Configuration['files'], 'hosts' | 'loopbackHttp'>;
-
 /** Why a file must not be downloaded from this URL; undefined when it may be (M12). */
-export function urlProblem(url: string, { hosts, loopbackHttp }: Allowed): string | undefined {
+export function urlProblem(url: string, allowed: Pick<Configuration['files'], 'hosts' | 'loopbackHttp'>) {
+  const { hosts, loopbackHttp } = allowed;
   if (!URL.canParse(url)) return 'its URL is invalid';
   const { protocol, host, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return 'its URL contains credentials';
