@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { nearest } from '@device-messaging/telemetry/text.ts';
 import type { Backends } from '../backends/backends.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
-import type { KeepingRoom } from '../backends/sending.ts';
 import type { CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import type { MessageCharge } from '../engine/charge.ts';
 import type { MessageContext } from '../engine/work.ts';
 import { catalogue, findCard } from '../messages/index.ts';
-import {
-  createMessageRecords,
-  type MessageObservation,
-  type MessageRecordsOptions,
-} from '../observing/messageRecords.ts';
+import type { MessageObservation, MessageRecordsOptions } from '../observing/messageRecords.ts';
+import { createMessageRecords } from '../observing/messageRecords.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { createEnvelopeReader, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
 import { eventId, type Generation, type ReceivedMessage } from '../protocol/event.ts';
@@ -104,7 +99,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ...{ deviceId, correlationId, idempotencySeed: eventId },
         ...{ deadline, observation, onOutage: () => charge.aside() },
       });
-      const room = createRoom(charge, observation, deadline, card.keeps, limits.maxSyncBytes);
+      const room = createRoom(message, deadline, card.keeps, limits.maxSyncBytes);
       message.outcome = await card.handle({ envelope, headers, json, body, redelivered, room }, bound, limits);
       message.failure = message.outcome.failure;
     } catch (error) {
@@ -167,13 +162,8 @@ function unknownName(generation: Generation, name: string): Rejection {
 }
 
 /** Where a message keeps answers beyond what its card has reserved (A10): all of them, from then on. @param most bytes that it may keep */
-function createRoom(
-  charge: MessageCharge,
-  observation: Pick<MessageObservation, 'waitsForRoom'>,
-  deadline: Deadline,
-  reserved: number,
-  most: number,
-): KeepingRoom {
+function createRoom({ context, observation }: Message, deadline: Deadline, reserved: number, most: number) {
+  const { charge } = context;
   let isAsked = false;
   /** The wait for it, if there is one. */
   let coming: Promise<void> | undefined;

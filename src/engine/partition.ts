@@ -113,11 +113,6 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
 
   const isNew = ({ sequenceNumber }: HubEvent) => seen === undefined || sequenceNumber > seen.sequenceNumber;
 
-  function reportGap(next: number) {
-    if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
-    previous = next;
-  }
-
   async function admitAll(events: readonly HubEvent[], readAt: number) {
     const first = events.find(isNew)?.enqueuedTimeUtc;
     atTheDoor = first && monotonicOfPast(first.getTime());
@@ -126,7 +121,9 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
       if (draining.aborted) break;
       if (hasPlace(event)) {
         if (!isNew(event)) continue;
-        reportGap(event.sequenceNumber);
+        const next = event.sequenceNumber;
+        if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
+        previous = next;
       }
       const waiting = takenIn(event, readAt);
       if (waiting === undefined) continue;
@@ -149,9 +146,8 @@ export function createPartition<A extends DeviceEvent>(options: PartitionOptions
     contents() {
       const inFlight = work.running();
       let oldest: Lane<QueuedMessage<A>> | undefined;
-      for (const lane of lanes.all()) {
+      for (const lane of lanes.all())
         if (oldest === undefined || lane.first.sequenceNumber <= oldest.first.sequenceNumber) oldest = lane;
-      }
       return {
         inFlight,
         sleeping: work.sleeping(),
