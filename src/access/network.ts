@@ -56,18 +56,15 @@ export function openPool(origin: string, { connections, connectMs, idleMs, ca }:
     keepAliveTimeoutThreshold: beforePeerMs,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: tunnelTo(address) === undefined ? tls : connectorThrough(() => tunnelTo(address), tls),
+    connect: tunnelTo(address) === undefined ? tls : connectorThrough(address, tls),
   });
 }
 
-/** @param tunnelNow asked for each connection: the proxy's password can change (D397) */
-function connectorThrough(
-  tunnelNow: () => ReturnType<typeof tunnelTo>,
-  tls: BuildConnector.BuildOptions,
-): BuildConnector.connector {
+/** Asks for the tunnel at each connection: the proxy's password can change (D397). */
+function connectorThrough(address: URL, tls: BuildConnector.BuildOptions): BuildConnector.connector {
   const connect = buildConnector(tls);
   return (wanted, done) => {
-    const tunnel = tunnelNow();
+    const tunnel = tunnelTo(address);
     if (tunnel === undefined) return connect(wanted, done);
     const isSecure = wanted.protocol === 'https:';
     tunnel.open(hostOf(wanted), Number(wanted.port) || (isSecure ? 443 : 80)).then(

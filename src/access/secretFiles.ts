@@ -83,8 +83,7 @@ export function openSecretFiles(settings: object, telling?: SecretFilesTelling) 
   }
   // None was known when the settings were read: a change in between would be missed otherwise.
   const stamps = unseen(files.map(({ file }) => file));
-  const watch =
-    telling === undefined || files.length === 0 ? undefined : watchFiles(stamps, secretFiles.lookMs, lookAll);
+  const watch = telling && files.length > 0 ? watchFiles(stamps, secretFiles.lookMs, lookAll) : undefined;
   return {
     /** By the path of the setting; undefined for a secret that is in no file. */
     of: (path: string): RotatingSecret | undefined => secrets.get(path),

@@ -59,13 +59,10 @@ async function lookAt(address: string, token: string): Promise<{ member: FleetMe
   try {
     const { paths, ...about } = await ask('/', program);
     const said = await ask('/troubles', troubles);
-    const { partitions: read, elsewhere } =
-      'GET /partitions' in paths ? await ask('/partitions', partitions) : { partitions: undefined, elsewhere: [] };
-    const member = {
-      ...{ address, ...about, troubles: said.troubles.map(({ message }) => message) },
-      ...(read && { partitions: read }),
-    };
-    return { member, elsewhere: elsewhere.map(({ partition }) => partition) };
+    const found = 'GET /partitions' in paths ? await ask('/partitions', partitions) : undefined;
+    const common = { address, ...about, troubles: said.troubles.map(({ message }) => message) };
+    const member = found ? { ...common, partitions: found.partitions } : common;
+    return { member, elsewhere: found?.elsewhere.map(({ partition }) => partition) ?? [] };
   } catch (error) {
     const what = error instanceof z.ZodError ? 'answers otherwise than an instance' : (error as Error).message;
     return { member: { address, error: what }, elsewhere: [] };

@@ -77,8 +77,7 @@ async function endpointLease(settings: Settings, { instance, access, stores }: R
       before = { name, ownerships: createLeases(await storeAt(endpoint), instance, answerMs, expiryMs / 3) };
     return before.ownerships;
   }
-  const records = await storeAt({ namespace: host, eventHub: hubNameOf({ host }) });
-  return createEndpointLease(records, ownershipsAt, expiryMs);
+  return createEndpointLease(await storeAt({ namespace: host, eventHub: hubNameOf({ host }) }), ownershipsAt, expiryMs);
 }
 
 const balanceLimitsOf = ({ delivery }: Settings) =>
