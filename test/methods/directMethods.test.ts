@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { startHub } from 'iot-hub-emulator';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import timersOfPool from 'undici/lib/util/timers.js';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -15,7 +13,7 @@ import { createDirectMethods } from '../../src/hub/methods/directMethods.ts';
 import { rotatingSecret } from '../support/secretVolume.ts';
 import { soon } from '../support/waiting.ts';
 
-// What a stop says of the calls that it ends: whether the hub can have got them (M14).
+// Calls of direct methods at a hub that does what the test says; what a stop says of the calls that it ends (M14).
 
 const call = { device: 'motor-1', module: '', payload: {}, timeoutSeconds: 300 };
 
@@ -34,28 +32,6 @@ function methodsOf(...given: Parameters<typeof createDirectMethods>) {
   onTestFinished(() => methods.close());
   return methods;
 }
-
-describe('a call that is ended', () => {
-  it('before there is a connection was not sent', async () => {
-    const server = createServer();
-    const methods = methodsOf(connectionOf(`127.0.0.1:${await portForTest(server)}`));
-    const called = methods.invoke(call);
-    await once(server, 'connection');
-    methods.abort();
-    expect(await called).toEqual({ kind: 'failure', failure: 'stopped_unsent' });
-  });
-
-  it('while the hub has it was sent', async () => {
-    const hub = await startHub({ devices: [{ deviceId: call.device }] });
-    onTestFinished(() => hub.close());
-    hub.faults.add({ kind: 'method', answer: 'silent' });
-    const methods = methodsOf(hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-    const called = methods.invoke(call);
-    await vi.waitFor(() => expect(hub.faults.list()).toMatchObject([{ struck: 1 }]), soon);
-    methods.abort();
-    expect(await called).toEqual({ kind: 'failure', failure: 'stopped' });
-  });
-});
 
 type Answer = readonly [status: number, body: string] | undefined;
 
@@ -134,6 +110,14 @@ describe('a call', () => {
     sockets.forEach(lead);
     expect(await methods.invoke({ ...call, device: 'motor-2' })).toEqual(response);
     expect(requests.map(({ path }) => path)).toEqual(['/twins/motor-2/methods']);
+  });
+
+  it('that is ended while the hub has it was sent', async () => {
+    const { requests, methods } = await withKey(undefined);
+    const called = methods.invoke(call);
+    await vi.waitFor(() => expect(requests).toHaveLength(1), soon);
+    methods.abort();
+    expect(await called).toEqual({ kind: 'failure', failure: 'stopped' });
   });
 
   it('without a connection is given up unsent', async () => {

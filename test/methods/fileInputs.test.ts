@@ -73,10 +73,11 @@ function setUp({ answer = fileOf, tenantClaim = '', isConfigured = true, hasSpan
   const { traces, spans } = recordedSpans();
   const root = { kind: 'server', traceId: '', samplingKey: '', link: undefined, attributes: {} } as const;
   const request = {
-    ...{ inputs, claims: { tid: 'acme' }, timeout: 30, deadline: createDeadline(8) },
+    ...{ claims: { tid: 'acme' }, timeout: 30, deadline: createDeadline(8) },
     span: hasSpan ? traces.begin({ name: 'root', ...root }) : undefined,
   };
-  const read = (input: Readonly<Record<string, unknown>>) => sign({ ...request, input });
+  const read = (input: Readonly<Record<string, unknown>>, declared = inputs) =>
+    sign({ ...request, input, inputs: declared });
   return { read, asked, signals, outages, endOfSpan: () => spans.slice(1).map(({ ends }) => ends[0]), spans };
 }
 
@@ -167,21 +168,9 @@ describe('inputs that are files', () => {
     const waiting: (() => void)[] = [];
     const names = Array.from({ length: 9 }, (_, index) => `file ${index}`);
     const answer = (name: string) => new Promise<SignResult>((resolve) => waiting.push(() => resolve(fileOf(name))));
-    const { asked } = setUp();
-    const sign = createFileInputs({
-      storage: {
-        maxBytes: 1,
-        sign(name, seconds) {
-          asked.push([name, seconds]);
-          return answer(name);
-        },
-      },
-      ...{ tenantClaim: '', onOutage() {} },
-    });
-    const signed = sign({
-      ...{ input: Object.fromEntries(names.map((name) => [name, name])), claims: {}, timeout: 5, span: undefined },
-      ...{ inputs: new Map(names.map((name) => [name, 'file'])), deadline: createDeadline(8) },
-    });
+    const { read, asked } = setUp({ answer });
+    const input = Object.fromEntries(names.map((name) => [name, name]));
+    const signed = read(input, new Map(names.map((name) => [name, 'file'])));
     expect(asked.length).toBe(8);
     for (const answered of waiting) answered();
     await vi.advanceTimersByTimeAsync(0);

@@ -101,12 +101,7 @@ describe('the value of a body', () => {
     ['{"input":', /not well-formed JSON/],
     [Buffer.from('{"input":{"label":"\xff"}}', 'latin1'), /not valid UTF-8/],
     ['{"timeout":5,"input":{},"timeout":6}', /^cannot be carried exactly: timeout occurs twice$/],
-    ['{"input":{"rpm":1,"rpm":2}}', /exactly: input\.rpm occurs twice$/],
     ['{"input":{"label":[{"a":1,"\\u0061":1}]}}', /input\.label\[0\]\.a occurs twice$/],
-    ['{"input":{"torque":-1e999}}', /input\.torque is a number beyond the range/],
-    ['{"input":{"torque":1e-999}}', /input\.torque is a number so small that/],
-    ['{"input":{"torque":9007199254740993}}', /input\.torque is a whole number/],
-    ['{"input":{"label":"\\udead"}}', /input\.label has half a surrogate pair/],
     [`{"input":{"label":${'['.repeat(127)}${']'.repeat(127)}}}`, /nested more than 128/],
     ['{"timeout":5.00000000000000000001}', /: timeout must be whole seconds from 5 to 300$/],
   ])('%s is refused {S23.4}', (body, sentence) => expect(() => readInvocation(Buffer.from(body))).toThrow(sentence));
