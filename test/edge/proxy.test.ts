@@ -42,6 +42,30 @@ describe('an invocation', () => {
     expect(seriesOf(edge.meter, 'rpc.server.call.duration')[0]?.sum).toBe(1.5);
   });
 
+  it.each<[string, object, string]>([
+    ['empty when the method declares no inputs', {}, ''],
+    ['an empty object when no input is given', { input: {} }, '{}'],
+    [
+      'the inputs, one named __proto__ among them',
+      JSON.parse('{"input":{"__proto__":{"a":1}}}'),
+      '{"__proto__":{"a":1}}',
+    ],
+  ])('has a payload that is %s {S24.1}', async (_, change, text) => {
+    const calling = edge.call(change);
+    expect(edge.published).toMatchObject([{ text }]);
+    edge.reply(0);
+    await calling;
+  });
+
+  it('has a request id of its own, by which its reply is told from others {S24.2}', async () => {
+    const calls = [edge.call(), edge.call()];
+    const [first, second] = edge.published.map(({ topic }) => topic.split('/').at(-1));
+    expect(first).not.toBe(second);
+    edge.reply(2, '', { requestId: second });
+    edge.reply(1, '', { requestId: first });
+    expect((await Promise.all(calls)).map(({ payload }) => payload)).toEqual([{ status: 1 }, { status: 2 }]);
+  });
+
   it.each<[string, object, number, string, string, string | undefined, string]>([
     ['is invalid', { timeout: 4 }, 400, 'invalid_invocation', 'is not a valid invocation', undefined, 'info'],
     ['has an object of no module', { objectId: nobody }, 404, 'no_module', 'no module', undefined, 'info'],
@@ -233,7 +257,7 @@ describe('an invocation with files', () => {
     edge.given.download = async () => ({ kind: 'files', files });
   });
 
-  it('is delivered with the names of its files, which are left to the module', async () => {
+  it('is delivered with the names of its files, which are left to the module {S24.5}', async () => {
     const calling = edge.call(withFiles);
     await vi.advanceTimersByTimeAsync(0);
     expect(edge.published).toMatchObject([{ text: '{"a":"name-a","b":"name-b","c":1}' }]);

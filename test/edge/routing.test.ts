@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Module } from '../../edge/src/configuration/schema.ts';
 import { createRouter, type FindRoute } from '../../edge/src/modules/routing.ts';
+import { busObject, pressObject } from './support/testProxy.ts';
 
-const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
-const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const other = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
 const module = (
@@ -58,14 +57,6 @@ describe('an invocation', () => {
     ['has no route without a target', other, '', undefined],
     ['does not match with a leading slash', other, '/bus', undefined],
   ])('%s', (_, objectId, target, expected) => expect(name(objectId, target)).toBe(expected));
-
-  it('goes to the gateway of "" without another match', () => {
-    const all = createRouter([
-      module('rest', [], { objectIds: [], targets: [''] }),
-      module('bus', [], { objectIds: [], targets: ['bus'] }),
-    ]);
-    expect(['', 'x/y', 'bus/y'].map((target) => moduleOf(all, other, target))).toEqual(['rest', 'rest', 'bus']);
-  });
 
   it('goes to the longest matching target, for any targets {S24.4}', () => {
     const segment = fc.constantFrom('a', 'b', 'ab', 'c');
