@@ -73,7 +73,7 @@ export function projectOf(file: string): string {
 /** Begun last, one of these would be left to run alone. In a fresh clone the runner knows only the sizes of files. */
 const long = new RegExp(
   [
-    'test/(backendKit|traps|independent|idle|facts|command/|dispatch/traces|engine/flood|edge/(files|connections|modules)|methods/(load|hub|bodies))',
+    'test/(backendKit|traps|independent|idle|facts|command/|dispatch/traces|engine/flood|methods/(load|invoke))',
     'test/hub/(crash|workarounds|wrongSettings|startPosition)|test/stores/wrongStore',
     'test/e2e/(commands|operator|quarantine|rotation|identity)|test/scripts/newMessage',
   ].join('|'),

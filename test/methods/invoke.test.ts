@@ -1,102 +1,60 @@
-import { describe, expect, it } from 'vitest';
-import { startForAll, startForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
+import mqtt from 'azure-iot-device-mqtt';
+import type { StandingFault } from 'iot-hub-emulator';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
+import { startForAll, startForEach, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import type { Reason } from '../../src/protocol/vocabulary.ts';
+import { soon } from '../support/waiting.ts';
+import { expectFailure } from './support/expectFailure.ts';
+import { methodDevice, type Received, succeed } from './support/methodDevice.ts';
+import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
-// Invocations from the application to the device and back, with the real hub client and backends (M1 to M7).
+// Invocations from the application to the device and back, with the real hub client and backends (M1 to M8). Inputs, files, gateways and
+// each class of refusal are in the demonstration of the sandbox, which test/e2e/methods.test.ts runs.
 
 const setup = startForAll(startTestFrontDoor);
-const motor = startForEach(() => methodDevice(setup.hub, 'motor-1'));
-const gateway = startForAll(() => methodDevice(setup.hub, 'gateway-1'));
+let answer: (call: Received) => void;
+beforeEach(() => {
+  answer = succeed;
+});
+const motor = startForEach(() => methodDevice(setup.hub, 'motor-1', (call) => answer(call)));
+beforeAll(() =>
+  vi.waitFor(() => expect(setup.lines.map(({ msg }) => msg)).toContain('the hub grants access to methods'), soon),
+);
+afterEach(() => setup.hub.faults.clear());
 
-/** An invocation that the device answers with a status: what it received, and what the caller gets. */
-async function invoked(...[object, method, body, options]: Parameters<typeof setup.call>) {
-  const calling = setup.call(object, method, body, options);
-  const call = await (object === flap ? gateway : motor).next();
-  call.respond(200, { status: -1 });
-  return { call, ...(await calling) };
+/** Adds an object of a new type. @param methods as JSON. @returns invokes its method `run` */
+async function added(version: string, methods: string, owner = 'motor-1') {
+  const definition = `{"typeId":"winch","version":"${version}","methods":${methods}}`;
+  setup.backends.world.types.create('acme', 'svc.device', definition);
+  const object = JSON.stringify({ model: 'svc.device', type: `winch@${version}`, name: `Winch ${version}` });
+  const url = `${setup.backends.adminUrl}/objects?owner=${owner}`;
+  expect((await fetch(url, { method: 'POST', body: object })).status).toBe(201);
+  return (body = '{}') => setup.call(`Winch ${version}`, 'run', body);
 }
 
-describe('a method without inputs', () => {
+describe('a method', () => {
   it('is invoked by a POST on its path, and its status and output are the response {S23.1 S23.2 S23.6}', async () => {
-    const calling = setup.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': 'shift-7' } });
-    const call = await motor.next();
-    expect(call.name).toBe('invokeMethod');
-    expect(JSON.parse(call.text)).toEqual({
-      ...{ correlationId: 'shift-7', objectId: setup.objectIdOf(conveyor), model: 'svc.device', target: '' },
-      ...{ method: 'stop', timeout: 30 },
-    });
-    call.respond(200, { status: 204, output: { rpm: 0, note: 'stopped – später' } });
-    const { status, json, headers } = await calling;
-    expect([status, json]).toEqual([200, { status: 204, output: { rpm: 0, note: 'stopped – später' } }]);
-    expect(headers).toMatchObject({ 'x-correlation-id': 'shift-7', 'cache-control': 'no-store' });
+    const output = { rpm: 0, note: 'stopped – später' };
+    answer = (call) => call.respond(200, { status: 204, output });
+    const called = await setup.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': 'shift-7' } });
+    expect([called.status, called.json]).toEqual([200, { status: 204, output }]);
+    expect(motor.received.map(({ name, text }) => [name, JSON.parse(text)])).toEqual([
+      [
+        'invokeMethod',
+        {
+          ...{ correlationId: 'shift-7', objectId: setup.objectIdOf(conveyor), model: 'svc.device', target: '' },
+          ...{ method: 'stop', timeout: 30 },
+        },
+      ],
+    ]);
   });
 
-  it.each([
-    ['with a space', 'shift 7'],
-    ['of 129 characters', 'x'.repeat(129)],
-    ['with other characters than ASCII', 'schicht-\u00e4'],
-  ])('gets a new correlation id instead of one %s', async (_, sent) => {
-    const { call, headers } = await invoked(conveyor, 'stop', {}, { headers: { 'x-correlation-id': sent } });
-    expect(headers['x-correlation-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
-    expect(call.payload.correlationId).toBe(headers['x-correlation-id']);
-  });
-
-  it('names the object as the information model spells it, whatever the path says', async () => {
-    const path = setup.pathOf(conveyor, 'stop').replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase());
-    expect(path).toMatch(/[A-F]/);
-    const { call, status } = await invoked(conveyor, 'stop', {}, { path });
-    expect([status, call.payload.objectId]).toEqual([200, setup.objectIdOf(conveyor)]);
-  });
-
-  it('without an output returns only its status {S23.7}', async () => {
-    expect((await invoked(conveyor, 'stop')).json).toEqual({ status: -1 });
-  });
-
-  it('has a second path under /v1, and its log line names caller and device {S23.3}', async () => {
-    const { status, headers } = await invoked(conveyor, 'stop', {}, { path: `/v1${setup.pathOf(conveyor, 'stop')}` });
-    expect(status).toBe(200);
-    expect(await setup.lineOf(headers['x-correlation-id'])).toMatchObject({
-      ...{ level: 'info', msg: 'method invoked', objectId: setup.objectIdOf(conveyor), model: 'svc.device' },
-      ...{ method: 'stop', device: 'motor-1', caller: { sub: 'control-room', azp: 'control-room' } },
-      ...{ status: 200, methodStatus: -1, durationMs: expect.any(Number), hubMs: expect.any(Number) },
-    });
-  });
-});
-
-describe('a method with inputs', () => {
-  const all = { label: 'Größe 3', rpm: -(2 ** 53 - 1), torque: 1e300, reverse: false };
-
-  it('gets the given inputs, which may be fewer than declared {S23.4}', async () => {
-    const { call, status } = await invoked(conveyor, 'configure', { input: all, timeout: 5 });
-    expect([status, call.payload]).toMatchObject([200, { input: all, timeout: 5 }]);
-  });
-
-  it('gets an empty input when no input is given {S23.6}', async () =>
-    expect((await invoked(conveyor, 'configure')).call.payload.input).toEqual({}));
-});
-
-describe('an object behind a gateway', () => {
-  it('is reached through the device with its path as the target, and its methods may be inherited {S23.1}', async () => {
-    for (const [method, input] of [
-      ['moveTo', { angle: 1.5 }],
-      ['stop', undefined],
-    ] as const) {
-      const { call, headers } = await invoked(flap, method, input && { input });
-      expect(call.payload).toMatchObject({ target: 'bus/drive-1', method });
-      expect(call.payload.input).toEqual(input);
-      const line = await setup.lineOf(headers['x-correlation-id']);
-      expect(line).toMatchObject({ device: 'gateway-1', target: 'bus/drive-1' });
-    }
-  });
-});
-
-describe('the caller’s token', () => {
-  it('goes only to the information model, without a device id; the type is read with the service’s token {S23.8}', async () => {
+  it('is read with the service’s token; the caller’s goes only to the information model, without a device id {S23.8}', async () => {
     const { backends } = setup;
     const since = backends.journal.last;
-    const { call, headers } = await invoked(conveyor, 'stop');
-    expect(call.text).not.toContain(setup.tokens.invoker.slice(0, 20));
+    const { headers } = await setup.call(conveyor, 'stop');
+    expect(motor.received[0]?.text).not.toContain(setup.tokens.invoker.slice(0, 20));
     const [read, ...others] = backends.calls({ since });
     expect(read).toMatchObject({
       backend: 'informationModel',
@@ -109,25 +67,97 @@ describe('the caller’s token', () => {
       expect([backend, deviceId]).toEqual(['typeRegistry', 'motor-1']);
   });
 
-  it('is checked for each invocation; the type is cached', async () => {
-    const { backends } = setup;
-    await invoked(conveyor, 'stop');
-    const since = backends.journal.last;
-    await invoked(conveyor, 'stop');
-    expect(backends.calls({ since }).map(({ backend }) => backend)).toEqual(['informationModel']);
+  it('gets an input of another data type, and one named __proto__, when it can be carried exactly {S23.4}', async () => {
+    const inputs = '{"shape":{"dataType":"shape"},"__proto__":{"dataType":"string"}}';
+    const run = await added('1.0.0', `{"run":{"input":${inputs}}}`);
+    const input = '{"shape":{"corners":[[1,2.5],null],"__proto__":{"x":1}},"__proto__":"y"}';
+    expect((await run(`{"input":${input}}`)).status).toBe(200);
+    expect(motor.received[0]?.text).toContain(`"input":${input}`);
+    const called = await run('{"input":{"shape":{"corners":[[1,1e999]]}}}');
+    await expectFailure(setup, called, 400, 'invalid_request', /input\.shape\.corners\[0\]\[1\] is a number beyond/);
+  });
+
+  it('of a device that disconnects with the call in its hand may have run, however fast', async () => {
+    answer = () => {};
+    const calling = setup.call(conveyor, 'stop', { timeout: 5 });
+    await motor.next();
+    await motor.close();
+    const line = await expectFailure(setup, await calling, 504, 'outcome_unknown', /perhaps during the call/);
+    expect(line['errorCode']).toBe(404103);
+  });
+
+  it('may be one of a module of the device, the edge proxy', async () => {
+    const edge = await startForTest(startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } }));
+    edge.hub.registry.create('motor-1', { moduleId: 'edge' });
+    const module = await startForTest(moduleClient(edge.hub, 'motor-1', 'edge', mqtt.Mqtt));
+    module.onMethod('invokeMethod', (request, response) => {
+      void response?.send(200, { status: request?.payload.method === 'stop' ? 5 : 6 });
+    });
+    await module.open();
+    await module.getTwin();
+    expect((await edge.call(conveyor, 'stop')).json).toEqual({ status: 5 });
   });
 });
 
-describe('the interface', () => {
-  it('serves its contract', async () => {
-    const answer = await setup.call(conveyor, 'stop', '', { method: 'GET', path: '/openapi.json' });
-    expect(answer.headers['content-type']).toContain('application/json');
-    expect(Object.keys((answer.json as { paths?: object }).paths ?? {})).toContain('/openapi.json');
+describe('the hub', () => {
+  const throttle = { kind: 'method', answer: 'refuse', errorCode: 429001 } as const;
+  // Its other answers are rows of hubError.test.ts and hubAccess.test.ts.
+  it.each<[string, StandingFault, number, Reason, RegExp, string | undefined]>([
+    ['throttles', throttle, 429, 'throttled', /throttles/, '5'],
+    ['closes the connection', { kind: 'method', answer: 'reset' }, 504, 'outcome_unknown', /hub ended/, undefined],
+    ['sends garbage', { kind: 'method', answer: 'garbage' }, 502, 'bad_reply', /may have run/, undefined],
+  ])('%s, and gets the call once', async (_, fault, status, reason, sentence, retryAfter) => {
+    setup.hub.faults.add(fault);
+    const called = await setup.call(conveyor, 'stop');
+    await expectFailure(setup, called, status, reason, sentence);
+    expect(called.headers['retry-after']).toBe(retryAfter);
+    expect(setup.hub.faults.list()).toMatchObject([{ struck: 1 }]);
   });
 
-  it('is healthy, and ready when the hub has granted access', async () => {
-    const health = `http://127.0.0.1:${setup.instance.healthPort}`;
-    expect((await fetch(`${health}/livez`)).status).toBe(200);
-    await expect.poll(async () => (await fetch(`${health}/readyz`)).status).toBe(200);
+  it('that refuses the key at the start keeps the front door not ready, which is an error in the log', async () => {
+    const key = Buffer.from('wrong').toString('base64');
+    const settings = {
+      HUB_SERVICE_CONNECTION_STRING: setup.hub.serviceConnectionString.replace(/Key=[^;=]*=*$/, `Key=${key}`),
+    };
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const locked = await startForTest(startTestFrontDoor({ settings, hub: setup.hub }));
+    const errors = () => locked.lines.filter(({ level }) => level === 'error');
+    await vi.waitFor(() => expect(errors()).toHaveLength(1), soon);
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    expect(errors().at(-1)).toMatchObject({ status: 401, times: expect.any(Number), inProgress: 0 });
+    const readyz = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
+    const expected = [503, { status: 'not ready', waitingFor: ['access to methods of the hub'] }];
+    expect([readyz.status, await readyz.json()]).toEqual(expected);
+    await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
   });
+});
+
+it('a type that the front door may not read is not taken for an unknown one', async () => {
+  const run = await added('1.1.0', '{"run":{}}');
+  setup.backends.faults.add({ backend: 'typeRegistry', times: 1, status: 403 });
+  await expectFailure(setup, await run(), 503, 'backend_unavailable', /look-up .* failed; nothing was invoked/);
+});
+
+it('while the type registry is out, invocations fail at once until it is back, but for types that are remembered', async () => {
+  expect((await setup.call(conveyor, 'stop')).status).toBe(200);
+  const owners = ['motor-1', 'gateway-1', 'motor-1'];
+  const calls = await Promise.all(owners.map((owner, index) => added(`2.0.${index}`, '{"run":{}}', owner)));
+  setup.backends.faults.add({ backend: 'typeRegistry', status: 503 });
+  for (const called of await Promise.all(calls.map((run) => run())))
+    expect(called.error?.detail).toMatch(/^the type registry is unavailable; nothing was invoked/);
+  expect((await setup.call(conveyor, 'stop')).status).toBe(200);
+  setup.backends.faults.clear();
+  await expect.poll(async () => (await calls[0]?.())?.status).toBe(200);
+});
+
+it('an information model that is offline is reported at once when a probe has failed, too, and does not make the front door unready', async () => {
+  const lonely = await startForTest(startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: 'http://127.0.0.1:1' } }));
+  const first = await lonely.call(conveyor, 'stop');
+  await expectFailure(lonely, first, 503, 'backend_unavailable', /did not respond: connection refused/);
+  await expect.poll(() => lonely.lines.filter(({ event }) => event === 'backend.out')).toHaveLength(1);
+  const next = await lonely.call(conveyor, 'stop');
+  await expectFailure(lonely, next, 503, 'backend_unavailable', /^the information model is unavailable/);
+  const ready = async () => (await fetch(`http://127.0.0.1:${lonely.instance.healthPort}/readyz`)).status;
+  await expect.poll(ready).toBe(200); // once the hub has been asked, too
 });

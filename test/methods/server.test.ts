@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contract } from '../../src/methods/contract.ts';
 import { Failure } from '../../src/methods/failure.ts';
 import type { RequestHandler } from '../../src/methods/requestHandler.ts';
-import { createServer } from '../../src/methods/server.ts';
+import { createServer, rejectMalformedRequest } from '../../src/methods/server.ts';
 import type { Reason } from '../../src/protocol/vocabulary.ts';
 import { soon } from '../support/waiting.ts';
 import { rawRequest } from './support/rawRequest.ts';
@@ -23,9 +25,10 @@ beforeEach(async () => {
   const handler = { handle, isStopping: () => isStopping };
   server = createServer({ handler, log: { warn: told, error: told } as never });
   await server.listen({ host: '127.0.0.1', port: 0 });
-  url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${portOf()}`;
 });
 afterEach(() => server.close());
+const portOf = () => (server.server.address() as AddressInfo).port;
 
 const path = '/objects/o-1/models/svc.device/methods/stop';
 const post = (body: unknown, to = path, headers: Record<string, string> = {}) =>
@@ -70,19 +73,37 @@ describe('a request', () => {
     expect(headers).toEqual([authenticate, retryAfter, 'c-1']);
   });
 
-  const raw = () => {
-    const { port } = server.server.address() as AddressInfo;
-    const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', 'content-length: 2'];
-    return { port, lines, again: `${lines.join('\r\n')}\r\n\r\n{}` };
-  };
+  it.each([
+    ['with a space', 'shift 7'],
+    ['of 129 characters', 'x'.repeat(129)],
+    ['with other characters than ASCII', 'schicht-\u00e4'],
+  ])('gets a new correlation id instead of one %s', async (_, sent) => {
+    const { headers } = await post({}, path, { 'x-correlation-id': sent });
+    const correlationId = headers.get('x-correlation-id');
+    expect(correlationId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    expect(handle.mock.calls).toMatchObject([[{ correlationId }, {}, {}]]);
+  });
+
+  const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', 'content-length: 2'];
+
+  it('is asked for its body by the handler, and by nobody else', async () => {
+    handle.mockImplementation(async (_, request, response) => {
+      response.writeContinue();
+      return { status: 7, output: { text: Buffer.concat(await request.toArray()).toString() } };
+    });
+    const asked = rawRequest(portOf(), [...lines, 'expect: 100-continue']);
+    await asked.receives(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    asked.socket.write('{}');
+    expect(await asked.receives(/"text":"\{\}"\}\}$/)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+    asked.socket.destroy();
+  });
 
   it.each([
     ['what is no HTTP', '\0'],
     ['the wish for a tunnel', 'CONNECT hub:443 HTTP/1.1\r\nhost: hub:443\r\n\r\n'],
   ])('that is not answered yet is not answered with the refusal of what follows it: %s', async (_, follows) => {
     handle.mockReturnValue(new Promise(() => {}));
-    const { port, lines } = raw();
-    expect(await rawRequest(port, lines, `{}${follows}`).ended()).toBe('');
+    expect(await rawRequest(portOf(), lines, `{}${follows}`).ended()).toBe('');
     expect(handle).toHaveBeenCalledOnce();
   });
 
@@ -92,9 +113,9 @@ describe('a request', () => {
     const handler = { handle, isStopping: () => isStopping };
     server = createServer({ handler, log: { warn: told, error: told } as never, takenWithinMs: 100 });
     await server.listen({ host: '127.0.0.1', port: 0 });
-    const { port, lines, again } = raw();
+    const again = `${lines.join('\r\n')}\r\n\r\n{}`;
     const accepted = once(server.server, 'connection');
-    const { socket } = rawRequest(port, lines, `{}${again.repeat(behind)}`);
+    const { socket } = rawRequest(portOf(), lines, `{}${again.repeat(behind)}`);
     socket.pause();
     const [connection] = await accepted;
     await once(connection, 'close');
@@ -134,7 +155,7 @@ it('the contract is served, but only to GET', async () => {
 
 it('a request that has begun before a stop is handled', async () => {
   const connected = once(server.server, 'connection');
-  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+  const socket = connect(portOf(), '127.0.0.1').setEncoding('utf8');
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n`);
   const [accepted] = await connected;
   await vi.waitFor(() => expect(accepted.bytesRead).toBeGreaterThan(0), soon);
@@ -145,9 +166,88 @@ it('a request that has begun before a stop is handled', async () => {
 });
 
 it('a stop does not wait for connections without a request', async () => {
-  const idle = rawRequest(Number(new URL(url).port), ['GET /openapi.json HTTP/1.1', 'host: x']);
+  const idle = rawRequest(portOf(), ['GET /openapi.json HTTP/1.1', 'host: x']);
   await idle.receives(/\}\}\}\}$/);
   const ended = once(idle.socket, 'close');
   await server.close();
   await ended;
+});
+
+// It is answered with the body of errors, too, where HTTP allows an answer (M8, D43).
+
+/** The answer to what is written, as far as it is one. */
+async function answerTo(lines: readonly string[], body = '') {
+  const request = rawRequest(portOf(), lines, body);
+  const text = await request.receives(/\}\]\}$/);
+  request.socket.destroy();
+  const [head = '', json = ''] = text.split('\r\n\r\n');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1];
+  const [error] = JSON.parse(json).errors;
+  expect(header('content-type')).toMatch(/^application\/json/);
+  expect(header('x-correlation-id')).toBe(error.id);
+  expect(error.detail).toMatch(/^\p{L}.{10,}$/u);
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), code: Number(error.code), reason: error.meta.reason };
+}
+
+describe('a request that breaks the rules of HTTP', () => {
+  it.each([
+    ['that is none', ['hello'], 400],
+    ['without a version', ['GET /openapi.json'], 400],
+    ['with a version that does not exist', ['GET /openapi.json HTTP/9.9', 'host: x'], 400],
+    ['with a method that does not exist', ['FETCH /openapi.json HTTP/1.1', 'host: x'], 400],
+    ['with a space in its path', ['GET /open api.json HTTP/1.1', 'host: x'], 400],
+    ['of HTTP/2', ['PRI * HTTP/2.0', '', 'SM'], 400],
+    ['without Host', ['GET /openapi.json HTTP/1.1'], 400],
+    ['with a line that is no header', ['GET /openapi.json HTTP/1.1', 'host: x', 'no colon'], 400],
+    ['with two lengths', ['POST /objects HTTP/1.1', 'host: x', 'content-length: 1', 'content-length: 2'], 400],
+    ['with a length that is none', ['POST /objects HTTP/1.1', 'host: x', 'content-length: two'], 400],
+    ['with a header of 20 KB', ['GET /openapi.json HTTP/1.1', 'host: x', `x: ${'x'.repeat(20_000)}`], 400],
+    ['for a tunnel', ['CONNECT hub:443 HTTP/1.1', 'host: hub:443'], 404],
+    ['for everything', ['OPTIONS * HTTP/1.1', 'host: x'], 404],
+    ['with an unknown expectation', ['GET /openapi.json HTTP/1.1', 'host: x', 'expect: x'], 417],
+  ])('%s has an answer with the body of errors', async (_, lines, status) => {
+    const answer = await answerTo(lines);
+    expect([answer.status, answer.code]).toEqual([status, status]);
+  });
+
+  it('needs no Host in HTTP/1.0', async () => {
+    expect(await rawRequest(portOf(), ['GET /openapi.json HTTP/1.0']).ended()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('whose body is not what its header says has one, too', async () => {
+    handle.mockImplementation(async (_, request) => ({ status: (await request.toArray()).length }));
+    const lines = [`POST ${path} HTTP/1.1`, 'host: x', 'transfer-encoding: chunked'];
+    expect(await answerTo(lines, 'no chunk\r\n')).toMatchObject({ status: 400, reason: 'invalid_request' });
+  });
+});
+
+it.each([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 Request Timeout', 'request_timeout', /was not complete in time$/],
+  ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 400 Bad Request', 'invalid_request', /header of the request is too large$/],
+  ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request', 'invalid_request', /this is not an HTTP request$/],
+])('the answer to %s says what is wrong, and is the last one on its connection', async (code, status, reason, why) => {
+  const socket = new PassThrough();
+  rejectMalformedRequest(Object.assign(new Error(), { code }), socket);
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  const [error] = JSON.parse(body).errors;
+  expect(error).toMatchObject({ detail: expect.stringMatching(why), meta: { reason } });
+  expect(head.split('\r\n')).toEqual([
+    ...[status, 'content-type: application/json; charset=utf-8'],
+    ...[`content-length: ${Buffer.byteLength(body)}`, `x-correlation-id: ${error.id}`, 'connection: close'],
+  ]);
+});
+
+it.each([
+  ['cannot be written any more', new PassThrough().end(), ''],
+  ['was reset', new PassThrough(), 'ECONNRESET'],
+])('a connection that %s is closed without an answer', (_, socket, code) => {
+  rejectMalformedRequest(Object.assign(new Error('of another kind'), { code }), socket);
+  expect([socket.destroyed, socket.read()]).toEqual([true, null]);
+});
+
+it('a connection whose client goes before the answer is closed', () => {
+  const socket = new PassThrough();
+  rejectMalformedRequest(new Error('of another kind'), socket);
+  socket.emit('error', new Error('EPIPE'));
+  expect(socket.destroyed).toBe(true);
 });

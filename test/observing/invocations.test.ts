@@ -7,6 +7,7 @@ import {
 import { createLog } from '../../src/observing/log.ts';
 import { createMeter, namesIn } from '../../src/observing/metrics.ts';
 import { createTaps, type TapEvent } from '../../src/observing/taps.ts';
+import { codesIn, readPage } from '../docs/markdown.ts';
 import { readingOf, sumsOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { recordedSpans } from './support/recordedSpans.ts';
@@ -29,11 +30,19 @@ const offline: InvocationFailure = {
 };
 const forbidden: InvocationFailure = { reason: 'forbidden', status: 403, invoked: 'no', detail: 'may not', fields: {} };
 
+/** The fields of all lines so far. */
+const seen = new Set<string>();
+
 type Observation = ReturnType<ReturnType<typeof createInvocationRecords>['begin']>;
 
 function setUp(traceparent: string | readonly string[] | undefined = callers) {
   const lines: Record<string, unknown>[] = [];
-  const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
+  const write = (text: string) => {
+    const line = JSON.parse(text);
+    for (const field of Object.keys(line)) seen.add(field);
+    lines.push(line);
+  };
+  const log = createLog('debug', { write });
   const meter = createMeter(namesIn.methods);
   const told: unknown[] = [];
   const taps = createTaps();
@@ -69,7 +78,7 @@ describe('an invocation', () => {
   it('that the device answers is told with its call', async () => {
     const { observation, lines, meter, told: events, spans, fields } = setUp();
     expect(observation.publish).toBeUndefined();
-    Object.assign(fields, { caller: { sub: 'u' }, target: 'bus', device: 'd1' });
+    Object.assign(fields, { caller: { sub: 'u' }, target: 'bus', device: 'd1', timeout: 30 });
     observation.routed('d1', 3.4);
     expect(observation.publish).toBeDefined();
     observation.decoded({ timeout: 30, input: { rpm: 1 } });
@@ -81,7 +90,7 @@ describe('an invocation', () => {
     expect(lines).toHaveLength(1);
     expect(line).toEqual({
       ...{ level: 'info', msg: 'method invoked', ...named, traceId, caller: { sub: 'u' }, target: 'bus', device: 'd1' },
-      ...{ hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
+      ...{ timeout: 30, hubMs: 40, methodStatus: 7, status: 200, durationMs: 45 },
     });
     expect(events).toEqual([
       [told('invoked', { ...named, target: 'bus', caller: { sub: 'u' }, traceId, lookUpMs: 3 }), undefined],
@@ -195,19 +204,6 @@ describe('an invocation', () => {
     expect([other.observation.publish, other.told]).toEqual([undefined, []]);
   });
 
-  it.each<End>([
-    { kind: 'response', status: 200, payload: {} },
-    { kind: 'failure', failure: 'unavailable' },
-  ])('needs neither followers nor spans: %j', async (end) => {
-    const records = createInvocationRecords({ log: createLog('silent'), meter: createMeter(), hubHost: '' });
-    const observation = records.begin({ ...named }, callers);
-    observation.routed('d1', 3);
-    observation.decoded({});
-    await call(observation, end);
-    observation.ended(200, undefined);
-    expect([observation.publish, observation.span]).toEqual([undefined, undefined]);
-  });
-
   it('has a trace of its own when its caller sends none, or several', () => {
     const ids = [undefined, [callers, callers]].map((sent) => {
       const [log, meter] = [createLog('silent'), createMeter(namesIn.methods)];
@@ -225,4 +221,11 @@ describe('an invocation', () => {
     await expect(failed).rejects.toThrow('down');
     expect(observation.open.size).toBe(0);
   });
+});
+
+it('docs/methods.md has the fields of all these lines', () => {
+  const [text = ''] = /\*\*The log\*\* has one line for each request.*?No line has/s.exec(readPage('methods.md')) ?? [];
+  const listed = codesIn(text).filter((code) => /^\w+$/.test(code) && !['sub', 'azp'].includes(code));
+  const own = [...seen].filter((field) => !['time', 'level', 'msg', 'event'].includes(field));
+  expect(listed.sort()).toEqual(own.sort());
 });
