@@ -5,7 +5,7 @@ import { accountKey } from '../../sandbox/methods/azurite.ts';
 import { storageForAll } from '../support/storageAccount.ts';
 import { linesUntil } from '../support/waiting.ts';
 import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, idle, startTestFrontDoor } from './support/testFrontDoor.ts';
+import { conveyor, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // What an operator sees of invocations in progress, and of those of one device.
 
@@ -69,46 +69,12 @@ describe('the tap of the front door', () => {
     expect(motor.received.at(-1)?.text).toContain('sig=');
     expect(JSON.stringify(lines)).not.toContain('sig=');
   });
-
-  it('shows why an invocation fails, and no other devices', async () => {
-    const lines = await follow('device=motor-2', async () => {
-      const answered = setup.call(conveyor, 'stop');
-      (await motor.next()).respond(200, { status: 0 });
-      await answered;
-      expect((await setup.call(idle, 'stop')).status).toBe(503);
-    });
-    const stages = lines.map(({ stage }) => stage).filter((stage) => stage !== 'attempt'); // the type may be cached
-    expect(stages).toEqual(['following', 'invoked', 'decoded', 'sent', 'answer', 'handled']);
-    expect(new Set(lines.map(({ device }) => device))).toEqual(new Set(['motor-2']));
-    expect(lines.at(-2)).toMatchObject({ failure: 'device_offline' });
-    expect(lines.at(-1)).toMatchObject({ status: 503, reason: expect.any(String), details: expect.any(String) });
-  });
 });
 
 describe('the admin port of the front door', () => {
   it('names its program and instance', async () => {
     expect(await ask('/')).toMatchObject({ program: 'front door', instance: expect.any(String) });
     expect((await fetch(`${adminUrl()}/requests`)).status).toBe(401);
-  });
-
-  it('shows the callers that wait for the device, with method and start time', async () => {
-    const answered = setup.call(conveyor, 'stop');
-    const call = await motor.next();
-    const { inProgress, requests } = await ask('/requests');
-    expect([inProgress, requests]).toEqual([
-      1,
-      [
-        expect.objectContaining({
-          device: 'motor-1',
-          method: 'stop',
-          since: expect.stringMatching(/^\d{4}-.*Z$/),
-          waitsFor: 'an answer of the device (method stop)',
-        }),
-      ],
-    ]);
-    call.respond(200, { status: 0 });
-    expect((await answered).status).toBe(200);
-    await expect.poll(() => ask('/requests')).toEqual({ inProgress: 0, requests: [] });
   });
 
   it('shows that an invocation waits for a backend, and for which', async () => {

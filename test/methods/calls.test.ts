@@ -121,13 +121,21 @@ describe('an invocation', () => {
     expect([outcome, called]).toMatchObject([rule('too_large', /has 131073 bytes, at most 131072/), []]);
   });
 
-  it('that ends while its files are signed is not sent', async () => {
+  it.each<[what: string, during: (end: () => void) => Given]>([
+    ['its files are signed', (end) => ({ files: async () => void end() as undefined })],
+    [
+      'its type is looked up',
+      (end) => ({
+        lineageOf() {
+          end();
+          return new Promise(() => {});
+        },
+      }),
+    ],
+  ])('that ends while %s is not sent', async (_, during) => {
     const ended = new AbortController();
-    const files: FileInputs = async () => {
-      ended.abort();
-      return undefined;
-    };
-    const { outcome, called } = await invoke({ files, deadline: createDeadline(8, ended.signal) });
+    const given = during(() => ended.abort());
+    const { outcome, called } = await invoke({ ...given, deadline: createDeadline(8, ended.signal) });
     expect([outcome, called]).toMatchObject([{ name: 'Cancelled' }, []]);
   });
 });
@@ -200,27 +208,17 @@ it('a type registry that is out fails the invocation at once, and another failur
 
 describe('a call that fails at the hub', () => {
   it.each<[failure: MethodFailure, expected: object]>([
-    ['device_offline', { reason: 'device_offline', invoked: 'no', retryAfter: undefined }],
-    ['device_gone', { reason: 'outcome_unknown', invoked: 'unknown' }],
-    ['throttled', { reason: 'throttled', invoked: 'no', retryAfter: 5 }],
     ['quota', { ...rule('throttled', /daily quota/), retryAfter: 3600 }],
     ['invalid', { ...rule('internal_error', /tell its operator/), invoked: 'no' }],
     ['device_unknown', rule('device_unknown', /not registered at the hub, or is disabled/)],
     ['unavailable', rule('hub_unavailable', /the hub is unavailable; nothing was invoked/)],
     ['too_large', rule('too_large', /reduce the input/)],
     ['no_reply', rule('no_reply', /did not respond in time/)],
-    ['bad_reply', { reason: 'bad_reply', invoked: 'unknown' }],
     ['stopped', { reason: 'outcome_unknown', invoked: 'unknown' }],
     ['stopped_unsent', { reason: 'stopping', invoked: 'no', retryAfter: 1 }],
   ])('as %s is told, and recorded', async (failure, expected) => {
     const result = { kind: 'failure', failure } as const;
     const { outcome, recorded } = await invoke({ result });
     expect([outcome, recorded]).toMatchObject([expected, [result]]);
-  });
-
-  it('may be repeated when the hub says, if at all', async () => {
-    const retryAfterOf = async (failure: MethodFailure) =>
-      (await invoke({ result: { kind: 'failure', failure, retryAfter: 17 } })).outcome.retryAfter;
-    expect([await retryAfterOf('throttled'), await retryAfterOf('device_offline')]).toEqual([17, undefined]);
   });
 });

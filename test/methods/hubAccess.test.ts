@@ -91,14 +91,6 @@ it('access is lost when the hub refuses an invocation, and asked for again', asy
   expect([probes.length, access.isGranted()]).toEqual([1, true]);
 });
 
-it('a refusal is told each minute while it lasts', async () => {
-  const { access, told } = setUp(refused);
-  access.recordOutcome(refused);
-  access.close();
-  await vi.advanceTimersByTimeAsync(120_000);
-  expect(told()).toEqual([isRefused, isRefused, isRefused]);
-});
-
 it.each<[what: string, result: DirectMethodResult]>([
   ['without a response', failure('no_reply')],
   ['whose outcome is unknown', { ...failure('outcome_unknown'), status: 500 }],

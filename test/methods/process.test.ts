@@ -104,16 +104,6 @@ it('the front door switches to debug and back at SIGUSR2', async () => {
   expect(await process.exited).toMatchObject({ code: 0 });
 });
 
-it('the front door writes lines for people with LOG_PRETTY', async () => {
-  await start({ LOG_PRETTY: 'true' });
-  await process.stop();
-  const text = readFileSync(logFile, 'utf8');
-  expect(text).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}starting \(program\.starting\) {2}version=/);
-  expect(text).toContain('INFO  stopped (program.stopped)\n');
-  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)])
-    expect(text).not.toContain(secret);
-});
-
 it('the front door sends spans to a collector if the standard variables say so, the last ones when it stops', async () => {
   const collector = await startCollector();
   const exporters = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'none' };

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { failures, type Invoked, type Reason } from '../../../src/protocol/vocabulary.ts';
+import { failures, type Reason } from '../../../src/protocol/vocabulary.ts';
 import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
 /** Expects a status, its reason, a sentence, whether the method has run, and a log line with the same. */
@@ -9,8 +9,8 @@ export async function expectFailure(
   status: number,
   reason: Reason,
   sentence: RegExp,
-  invoked: Invoked = failures[reason].invoked,
 ): Promise<Line> {
+  const { invoked } = failures[reason];
   const expected = { status, error: { meta: { reason, invoked } } };
   expect({ status: called.status, error: called.error }).toMatchObject(expected);
   expect(failures[reason].status).toBe(status);

@@ -11,7 +11,7 @@ export interface Received {
 }
 
 /** Payload of the front door (M6). */
-export interface Payload {
+interface Payload {
   readonly correlationId: string;
   readonly objectId: string;
   readonly model: string;
@@ -24,8 +24,6 @@ export interface Payload {
 
 /** The method has succeeded. */
 export const succeed = (call: Received): void => call.respond(200, { status: 0 });
-
-export type MethodDevice = Awaited<ReturnType<typeof methodDevice>>;
 
 /**
  * A device that listens to direct methods, packet by packet.

@@ -2,10 +2,7 @@ import { connect } from 'node:net';
 import { expect, vi } from 'vitest';
 import { soon } from '../../support/waiting.ts';
 
-/** A request that a test writes byte by byte. */
-export type RawRequest = ReturnType<typeof rawRequest>;
-
-/** @param lines of the header, with the request line */
+/** A request that a test writes byte by byte. @param lines of the header, with the request line */
 export function rawRequest(port: number, lines: readonly string[], body = '') {
   const socket = connect(port, '127.0.0.1');
   let received = '';

@@ -27,7 +27,7 @@ export interface CallResult extends Omit<Reply, 'json'> {
   readonly json: { readonly status?: number; readonly output?: Record<string, unknown> };
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
@@ -77,13 +77,38 @@ export async function startTestFrontDoor({
     ...{ hub, backends, instance, url, lines, tokens, objectIdOf, pathOf },
     /** Invokes a method of an example object, by default with an authorized caller; validates against the contract. */
     async call(object: string, method: string, body: unknown = {}, options: CallOptions = {}): Promise<CallResult> {
-      const { token = tokens.invoker, headers = {}, path, method: verb = 'POST' } = options;
+      const { token = tokens.invoker, path = pathOf(object, method), method: verb = 'POST' } = options;
       const requestHeaders = {
         ...(token !== '' && { authorization: `Bearer ${token}` }),
         'content-type': 'application/json',
-        ...headers,
+        ...options.headers,
       };
-      return exchange(url, verb, path ?? pathOf(object, method), body, requestHeaders);
+      const reply = await http(url, verb, path, body, requestHeaders);
+      const { status, headers, text } = reply;
+      const json = text === '' ? undefined : JSON.parse(text);
+      const isKnown =
+        (/^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST') ||
+        path === '/openapi.json';
+      if (isKnown) {
+        const described = {
+          backend: 'methods',
+          method: verb,
+          path,
+          requestHeaders,
+          requestBody: body,
+          status,
+        } as const;
+        expect(validateExchange({ ...described, responseBody: json, responseHeaders: headers })).toEqual([]);
+      }
+      expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
+      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+      if (status >= 400) {
+        expect(validateValue('methods', 'Errors', json)).toEqual([]);
+        expect(json.errors[0]).toMatchObject({ code: String(status), id: headers['x-correlation-id'] });
+        expect(json.errors[0].detail).toMatch(/^\p{L}.{10,}$/u);
+      }
+      if (status === 429) expect(headers['retry-after']).toMatch(/^\d+$/);
+      return { ...reply, json, error: json?.errors?.[0] };
     },
     /** The log line of an invocation. */
     async lineOf(correlationId: unknown): Promise<Line> {
@@ -99,35 +124,6 @@ export async function startTestFrontDoor({
       for (const secret of [...Object.values(tokens), keys, 'sig=']) expect(written).not.toContain(secret);
     },
   };
-}
-
-/** Sends a request; validates request, response and headers against the contract. */
-async function exchange(
-  url: string,
-  verb: string,
-  path: string,
-  body: unknown,
-  requestHeaders: Readonly<Record<string, string>>,
-): Promise<CallResult> {
-  const reply = await http(url, verb, path, body, requestHeaders);
-  const { status, headers, text } = reply;
-  const json = text === '' ? undefined : JSON.parse(text);
-  const isKnown =
-    (/^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST') ||
-    path === '/openapi.json';
-  if (isKnown) {
-    const described = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
-    expect(validateExchange({ ...described, responseBody: json, responseHeaders: headers })).toEqual([]);
-  }
-  expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
-  expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
-  if (status >= 400) {
-    expect(validateValue('methods', 'Errors', json)).toEqual([]);
-    expect(json.errors[0]).toMatchObject({ code: String(status), id: headers['x-correlation-id'] });
-    expect(json.errors[0].detail).toMatch(/^\p{L}.{10,}$/u);
-  }
-  if (status === 429) expect(headers['retry-after']).toMatch(/^\d+$/);
-  return { ...reply, json, error: json?.errors?.[0] };
 }
 
 const devices = ['motor-1', 'motor-2', 'gateway-1', 'pump-1'];
