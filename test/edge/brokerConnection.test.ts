@@ -1,6 +1,5 @@
-import { getEventListeners } from 'node:events';
-import { createServer } from 'node:net';
-import { generate, parser } from 'mqtt-packet';
+import { createServer, type Socket } from 'node:net';
+import { generate, type ISubscribePacket, parser } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Broker as Client, clientOptions, connectToBroker } from '../../edge/src/modules/brokerConnection.ts';
 import type { Reply } from '../../edge/src/modules/messages.ts';
@@ -105,18 +104,6 @@ describe('the connection to the broker', () => {
     expect(replies).toEqual([]);
   });
 
-  it('is subscribed as the topics are now', async () => {
-    await connected();
-    topics.use(modules.slice(0, 1));
-    for (const topic of ['bus/out/1/r', 'press/out/2/r']) press.publish(topic, '');
-    await expect.poll(() => replies.map(({ topic }) => topic)).toEqual(['press/out']);
-    await client.resubscribe();
-    expect(broker.subscriptionsOf('edge-proxy')).toEqual(['press/out/+/+']);
-    broker.disconnect('edge-proxy');
-    await expect.poll(() => client.current()).toBeUndefined();
-    await client.resubscribe();
-  });
-
   it('says why the broker refuses it', async () => {
     connect('wrong');
     await expect.poll(() => client.waitingFor()).toMatch(/^the broker: Connection refused: /);
@@ -131,45 +118,38 @@ describe('the connection to the broker', () => {
     expect([client.current(), broker.subscriptionsOf('edge-proxy')]).toEqual([undefined, []]);
   });
 
-  it('is tried again when the broker does not answer its subscription', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    let connections = 0;
-    const deaf = createServer((socket) => {
+  /** A broker that connects everybody, and does with subscriptions what the test says. It ends no connection by itself. */
+  async function urlOfBroker(subscribe: (packet: ISubscribePacket, socket: Socket) => void) {
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
       const packets = parser();
-      packets.on('packet', ({ cmd }) => {
-        if (cmd === 'connect') socket.write(generate({ cmd: 'connack', returnCode: 0, sessionPresent: false }));
-        if (cmd === 'subscribe') connections += 1;
+      packets.on('packet', (packet) => {
+        if (packet.cmd === 'connect') socket.write(generate({ cmd: 'connack', returnCode: 0, sessionPresent: false }));
+        if (packet.cmd === 'subscribe') subscribe(packet, socket);
       });
       socket.on('data', (bytes) => void packets.parse(bytes)).on('error', () => {});
     });
-    connect('p', `mqtt://127.0.0.1:${await portForTest(deaf)}`);
+    return `mqtt://127.0.0.1:${await portForTest(server)}`;
+  }
+
+  it('is tried again when the broker does not answer its subscription', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let connections = 0;
+    const deaf = () => {
+      connections += 1;
+    };
+    connect('p', await urlOfBroker(deaf));
     await vi.waitFor(() => expect(connections).toBe(1), { interval: 5 });
     await vi.advanceTimersByTimeAsync(20_000);
     await vi.waitFor(() => expect(client.waitingFor()).toBe('the broker: no response within 20 s'), { interval: 5 });
   });
 
   it('ends at once when the broker does not end it', async () => {
-    const silent = createServer({ allowHalfOpen: true }, (socket) => {
-      const packets = parser();
-      packets.on('packet', (packet) => {
-        if (packet.cmd === 'connect') socket.write(generate({ cmd: 'connack', returnCode: 0, sessionPresent: false }));
-        if (packet.cmd !== 'subscribe') return;
-        const { messageId = 0, subscriptions } = packet;
-        socket.write(generate({ cmd: 'suback', messageId, granted: subscriptions.map(() => 0) }));
-      });
-      socket.on('data', (bytes) => void packets.parse(bytes));
-    });
-    connect('p', `mqtt://127.0.0.1:${await portForTest(silent)}`);
+    const granting = ({ messageId = 0, subscriptions }: ISubscribePacket, socket: Socket) =>
+      void socket.write(generate({ cmd: 'suback', messageId, granted: subscriptions.map(() => 0) }));
+    connect('p', await urlOfBroker(granting));
     await expect.poll(() => client.current()).toBeDefined();
     await client.close();
     expect(client.current()).toBeUndefined();
-  });
-
-  it('leaves no listener behind when it is open', async () => {
-    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
-    await connected();
-    const [ofAll] = added.mock.contexts as AbortSignal[];
-    expect(ofAll && getEventListeners(ofAll, 'abort')).toHaveLength(1); // of who waits for its end
   });
 });
 

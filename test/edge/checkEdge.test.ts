@@ -51,7 +51,8 @@ async function withChange(change: (right: File) => object): Promise<string[]> {
 const untilWhen = (where: string) =>
   new RegExp(`^${where} answers, its certificate is valid until \\d{4}-\\d\\d-\\d\\d; the key shows only when`);
 
-it('finds nothing wrong', async () => {
+it('finds nothing wrong, and takes neither connection of the running proxy', async () => {
+  const since = edge.hub.journal.last;
   const { code, found, text } = await findings(right(), {}, inHere);
   const { broker, folder, hub } = edge;
   expect([code, found]).toEqual([
@@ -65,6 +66,8 @@ it('finds nothing wrong', async () => {
   ]);
   expect(JSON.parse(text)).toMatchObject({ seconds: expect.any(Number) });
   expect(text).not.toMatch(/edge-proxy-secret|SharedAccessKey=[^…]/);
+  expect([hub.journal.list({ since }), edge.lines.filter(({ level }) => level === 'warn')]).toEqual([[], []]);
+  await edge.ready();
 });
 
 const withFolder =

@@ -7,10 +7,9 @@ import { ConfigurationError } from '../../edge/src/configuration/checks.ts';
 import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
 import { parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { busObject, pressObject } from './support/testProxy.ts';
 
 const edgeSchema = async () => JSON.parse(await readFile('edge/config.schema.json', 'utf8'));
-const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
-const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
 
 const press = { id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' };

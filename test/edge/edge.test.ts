@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { connectModule, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 
-// How the proxy ends, and when it renews its connection to the hub, in this process (M13).
+// How the proxy ends, when it renews its connection to the hub, and what a restart of the broker is to a call, in this process (M13).
 
 /** A proxy with an invocation in progress, whose module stays connected. */
 async function startInvoked(options: TestEdgeOptions = {}) {
@@ -56,30 +56,14 @@ it('the connection to the hub is renewed after 20 hours, when no invocation is i
   await edge.ready();
 });
 
-// Many calls at once (M10, M11).
-
-const _target = (index: number) => ({ objectId: 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11', target: `line/${index}` });
-
-it('200 calls at once to one module each get their own reply', async () => {
-  const edge = await startForTest(startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } }));
-  const press = await edge.module('press');
-  const calls = Array.from({ length: 200 }, (_, index) => edge.call({ method: 'count', input: { index } }));
-  await expect.poll(() => press.received).toHaveLength(200);
-  for (const request of press.received.toReversed())
-    request.reply(JSON.parse(request.text).index, { text: 'x'.repeat(100) });
-  expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
-});
-
-it('a module that does not reply uses capacity only until its calls time out, and a flood of replies is dropped', async () => {
-  const edge = await startForTest(startTestEdge({ limits: { inFlight: 4, inFlightPerModule: 2 } }));
-  const press = await edge.module('press');
-  const silent = await Promise.all([edge.call({ timeout: 5 }), edge.call({ timeout: 5 })]);
-  expect(silent.map(({ status }) => status)).toEqual([504, 504]);
-  for (let index = 0; index < 5_000; index += 1) press.publish(`press/out/0/${index}`, 'x'.repeat(100));
-  for (const request of press.received) for (let index = 0; index < 100; index += 1) request.reply(index);
-  const calling = edge.call();
-  await expect.poll(() => press.received).toHaveLength(3);
-  press.received[2]?.reply(9);
-  expect((await calling).payload).toEqual({ status: 9 });
-  expect(edge.lines.filter(({ msg }) => String(msg).startsWith('replies dropped'))).toHaveLength(1); // in a minute
+it('a module can reply after a restart of the broker during its call', async () => {
+  const { edge, invoked, request } = await startInvoked();
+  onTestFinished(() => edge.close());
+  await edge.stopBroker();
+  await expect.poll(async () => (await edge.readyz()).waitingFor.join()).toMatch(/the broker/);
+  await edge.startBroker();
+  await edge.ready();
+  const again = await edge.module('press');
+  again.publish(`press/out/6/${request.requestId}`, '');
+  expect((await invoked).payload).toEqual({ status: 6 });
 });

@@ -59,7 +59,7 @@ async function openFiles() {
 }
 
 describe('a file', () => {
-  it('is in the folder of the module with its mode, under a generated name', async () => {
+  it('is in the folder of the module with its mode, under a generated name {S24.7}', async () => {
     start();
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const { names, keep } = await loaded({ image: server.signed('a', content) });
@@ -80,18 +80,6 @@ describe('a file', () => {
     expect(await readFile(join(folder, names['b'] ?? ''), 'utf8')).toBe('bb');
     await discard();
     expect(await inFolder()).toEqual([]);
-  });
-
-  it('is recorded with how long it took', async () => {
-    start();
-    const signed = server.signed('a', 'a');
-    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
-    server.behave((_, response) => {
-      now.mockReturnValue(2_500);
-      response.writeHead(200, { etag: signed.etag }).end('a');
-    });
-    await loaded({ a: signed });
-    expect(seriesOf(meter, 'http.client.request.duration')[0]?.sum).toBe(1.5);
   });
 
   it('of two invocations at once is downloaded once for each', async () => {
@@ -248,11 +236,14 @@ describe('the folder of a module', () => {
     await loaded({ a: one, b: server.signed('b', 'x'.repeat(600)) });
   });
 
-  it('reserves quota for a download while it runs, and releases it when it fails', async () => {
-    start({ quotaBytes: 1_000 });
-    const signed = of(600);
+  it.each<[string, object, number]>([
+    ['quota', { quotaBytes: 1_000 }, 600],
+    ['files', { mostFiles: 1 }, 1],
+  ])('reserves %s for a download while it runs, and releases it when it fails', async (_, change, bytes) => {
+    start(change);
+    const signed = of(bytes);
     let fail = () => {};
-    server.behave((_, response) => {
+    server.behave((_request, response) => {
       fail = () => response.writeHead(500).end();
     });
     for (let time = 1; time <= 2; time += 1) {
@@ -264,25 +255,6 @@ describe('the folder of a module', () => {
       expect(await first).toEqual(failed('its host responds with status 500'));
       await expect.poll(() => server.open).toBe(0);
     }
-  });
-
-  it('reserves files for a download while it runs', async () => {
-    start({ mostFiles: 1 });
-    let finish = () => {};
-    server.behave((_, response) => {
-      finish = () => response.writeHead(200, { etag: '"0x1"' }).end('a');
-    });
-    const signed = server.signed('a', 'a');
-    const first = load({ a: signed });
-    await expect.poll(() => server.open).toBe(1);
-    expect(await load({ a: signed })).toEqual(tooMuch);
-    finish();
-    const result = await first;
-    if (result.kind === 'files') await result.files.discard();
-    const again = load({ a: signed });
-    await expect.poll(() => server.requests).toBe(2);
-    finish();
-    expect((await again).kind).toBe('files');
   });
 
   it.each<[string, string]>([

@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { useProxies } from '@device-messaging/telemetry/outbound.ts';
 import { type Issued, issueCertificate } from 'iot-hub-emulator/testing';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { failure, type MethodResponse } from '../../edge/src/hub/invocation.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
 import { createMeter } from '../../edge/src/observing/metrics.ts';
-import { portForTest, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
-import { startConnectProxy } from '../support/connectProxy.ts';
 import { authenticationBy } from './support/testEdge.ts';
 
 // The connection of the proxy to a real hub (M6, M13).
@@ -148,16 +146,6 @@ describe('the connection to the hub', () => {
     await connection.close();
     await expect(invoke()).rejects.toThrow();
     expect(payloads).toEqual([]);
-  });
-
-  it('over WebSockets leads through the proxy of the process', async () => {
-    const proxy = await startForTest(startConnectProxy());
-    useProxies({ https: proxy.url, http: '', except: '' });
-    onTestFinished(() => useProxies({ https: '', http: '', except: '' }));
-    const connectionString = hub.deviceConnectionString('edge-1');
-    connect({ access: () => ({ connectionString, ca, webSockets: true }) });
-    await connected();
-    expect(proxy.asked).toEqual([`localhost:${hub.ports.mqtts}`]);
   });
 
   it('shortens the name of another method in the log', async () => {

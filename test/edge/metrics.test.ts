@@ -6,7 +6,8 @@ import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { startFileServer } from './support/fileServer.ts';
-import { busObject, startTestEdge } from './support/testEdge.ts';
+import { startTestEdge } from './support/testEdge.ts';
+import { busObject } from './support/testProxy.ts';
 
 // What an operator reads at /metrics of the edge proxy; the numbers are in the table of all metrics.
 

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { expect, it } from 'vitest';
+import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { check, findings } from '../e2e/check/run.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { edgeProgram, startTestEdge } from './support/testEdge.ts';
@@ -30,32 +29,5 @@ it('the edge proxy invokes a method over WebSockets, through the proxy of the en
     mark: 'failure',
     found: expect.stringContaining('HTTP 407'),
     todo: expect.stringContaining('HTTPS_PROXY'),
-  });
-});
-
-describe('a check beside one that runs', () => {
-  // `--check` of the edge proxy beside one that runs.
-
-  const edge = startForAll(() => startTestEdge({ process: {} }));
-  beforeAll(() => edge.ready());
-
-  const inProgram = (args: readonly string[]) => check(args, {}, { program: edgeProgram });
-  const right = () => ['--config', join(edge.folder, 'edge-proxy.json'), '--check'];
-
-  it('finds nothing wrong, and takes neither connection of the running proxy', async () => {
-    const since = edge.hub.journal.last;
-    const { code, found } = await findings(right(), {}, inProgram);
-    const marks = found.map(({ what, mark }) => `${what} ${mark}`);
-    expect([code, marks]).toEqual([0, ['configuration ok', 'hub ok', 'broker ok', 'folders ok']]);
-    expect(edge.hub.journal.list({ since })).toEqual([]);
-    const press = await edge.module('press', (request) => request.reply(200));
-    expect((await edge.call()).status).toBe(200);
-    await press.close();
-    expect(edge.lines.filter(({ level }) => level === 'warn')).toEqual([]);
-  });
-
-  it('options of a check need the check', async () => {
-    const { code, text } = await inProgram(['--json']);
-    expect([code, text]).toEqual([2, expect.stringContaining('--json and --init need --check')]);
   });
 });

@@ -2,26 +2,18 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { hubAddress, proxyIn, useNetwork } from '../../edge/src/connections/network.ts';
 import { createCredentials } from '../../edge/src/hub/hubConnection.ts';
 import { failure, methodNameProblem, readInvocation } from '../../edge/src/hub/invocation.ts';
 import { identityOf, secretsOf, startFields } from '../../edge/src/observing/log.ts';
 import { readOptions } from '../../edge/src/options.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { modules } from './support/testProxy.ts';
+import { configuration } from './support/testProxy.ts';
 
 // What the program of the edge proxy is given, and what it says of it.
 
 const { version } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
-const connectionString = 'HostName=h.net;DeviceId=d;SharedAccessKey=a2V5';
-const configuration: Configuration = {
-  ...{ hub: { connectionString, webSockets: false }, network: {} },
-  ...{ broker: { url: 'mqtt://h', username: 'u', password: 'secret' }, modules: [...modules] },
-  files: { hosts: ['a.net'], atOnce: 4, loopbackHttp: false },
-  limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
-  ...{ health: { host: '0.0.0.0', port: 8080 }, log: { level: 'info', pretty: false } },
-};
+const { connectionString } = configuration.hub;
 const withHub = (text: string) => ({ ...configuration, hub: { connectionString: text, webSockets: false } });
 
 describe('the options', () => {

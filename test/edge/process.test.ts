@@ -16,7 +16,7 @@ describe('the program', () => {
   afterEach(() => edge.close());
 
   it('starts without hub and broker, reports that it waits for them, and exits on SIGTERM', async () => {
-    edge = await startTestEdge({ isHubDown: true, isBrokerDown: true, process: {} });
+    edge = await startTestEdge({ isAlone: true, process: {} });
     const [hub, broker] = [
       expect.stringMatching(/^the hub: .*ECONNREFUSED/),
       expect.stringMatching(/^the broker: connect ECONNREFUSED/),
@@ -65,22 +65,6 @@ describe('the program', () => {
     expect(await calling).toBeInstanceOf(Error);
   });
 
-  it('is killed during a call: the late reply is dropped', async () => {
-    edge = await startTestEdge({ process: {} });
-    const press = await edge.module('press');
-    const calling = edge.call().catch((error: Error) => error);
-    const request = await press.next();
-    edge.process?.child.kill('SIGKILL');
-    expect(await calling).toBeInstanceOf(Error); // the hub says that the device went away
-    await edge.restart();
-    await edge.ready();
-    request.reply(1);
-    const next = edge.call();
-    (await press.next()).reply(2);
-    expect((await next).payload).toEqual({ status: 2 });
-    await expect.poll(() => logged('replies dropped')).toHaveLength(1);
-  });
-
   it.each([-10, 10])('works with a clock that is %i hours wrong', async (hours) => {
     const shifted = { shell: `CLOCK_HOURS=${hours}`, node: '--import ./test/edge/support/shiftedClock.mjs' };
     edge = await startTestEdge({ process: shifted });
@@ -114,20 +98,6 @@ describe('the program with files', () => {
     await edge.restart();
     await edge.ready();
     expect(await readdir(edge.files)).toEqual(['of-the-module']);
-  });
-
-  it('stops during a long download: nothing is delivered, and no file remains', async () => {
-    edge = await startTestEdge({ process: {}, files: files(), limits: { drainSeconds: 1 } });
-    const press = await edge.module('press');
-    server.behave((_, response) => response.writeHead(200, { etag: '"0x1"' }).write('x'));
-    const calling = edge.call({ input: { a: 'a' }, files: { a: server.signed('a', 'xx') } });
-    await expect.poll(() => server.open).toBe(1);
-    edge.process?.child.kill('SIGTERM');
-    const payload = { detail: 'the edge proxy stopped before it delivered the invocation' };
-    expect(await calling).toMatchObject({ status: 503, payload });
-    expect(await edge.process?.ended).toBe(0);
-    expect(await readdir(edge.files)).toEqual([]);
-    expect(press.received).toEqual([]);
   });
 
   it('cannot write a file because the disk is full: 503, and the next file is written', async () => {

@@ -3,21 +3,18 @@ import { join } from 'node:path';
 import { issueCertificate } from 'iot-hub-emulator/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { parseMetrics, sampleOf } from '../support/prom.ts';
 import { startFileServer } from './support/fileServer.ts';
 import {
   authenticationBy,
-  pressObject,
   startTestEdge,
   type TestEdge,
   type TestEdgeOptions,
   users,
   writeCertificate,
 } from './support/testEdge.ts';
+import { pressObject } from './support/testProxy.ts';
 
 // The configuration is read again when its file changes (M10, D212).
-
-const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
 describe('a changed configuration', () => {
   let edge: TestEdge;
@@ -31,8 +28,6 @@ describe('a changed configuration', () => {
     await edge.rewrite(change);
     await expect.poll(() => logged('configuration.taken').length).toBe(before + 1);
   }
-  const isRefused = async () =>
-    sampleOf(parseMetrics(await edge.metrics()), 'device_messaging_edge_configuration_refused', {});
   const subscriptions = () => edge.broker.subscriptionsOf('edge-proxy').toSorted();
   const all = ['bus/out/+/+', 'camera/out/+/+', 'press/out/+/+'];
   /** Begins an invocation. The function expects that a peer is connected to anew when it has ended, and not before. */
@@ -52,24 +47,7 @@ describe('a changed configuration', () => {
       expect((await next).payload).toEqual({ status: 8 });
     };
   }
-  const [press, bus, camera] = [0, 1, 2].map((index) => () => edge.modules[index] ?? {}) as [
-    () => object,
-    () => object,
-    () => object,
-  ];
-
-  it('adds and removes modules, and their subscriptions', async () => {
-    await start();
-    expect(subscriptions()).toEqual(all);
-    await take({ modules: [press()] });
-    await expect.poll(subscriptions).toEqual(['press/out/+/+']);
-    expect(await edge.call({ target: 'camera', objectId: nobody })).toMatchObject({ status: 404 });
-    await take({ modules: [press(), camera()] });
-    expect(subscriptions()).toEqual(['camera/out/+/+', 'press/out/+/+']);
-    const module = await edge.module('camera', (request) => request.reply(3));
-    expect((await edge.call({ target: 'camera', objectId: nobody })).payload).toEqual({ status: 3 });
-    await module.close();
-  });
+  const withId = (id: string) => edge.modules.find((one) => one['id'] === id) ?? {};
 
   it('leaves invocations in progress with the one that they began with', async () => {
     await start();
@@ -77,7 +55,7 @@ describe('a changed configuration', () => {
     const before = edge.call({ method: 'slow' });
     const request = await first.next();
     // The object goes to another module, whose topics the proxy may use.
-    const modules = [bus(), { ...camera(), identity: undefined, objectIds: [pressObject] }];
+    const modules = [withId('bus'), { ...withId('camera'), identity: undefined, objectIds: [pressObject] }];
     await take({ modules, limits: { inFlight: 2, inFlightPerModule: 2 } });
     const after = edge.call({ method: 'fast' });
     const next = await second.next();
@@ -104,7 +82,7 @@ describe('a changed configuration', () => {
     const load = () => edge.call({ input: { a: 'a' }, files: { a: signed } });
     const loading = load();
     await expect.poll(() => readdir(edge.files)).toEqual([expect.stringMatching(/^\.incoming-/)]);
-    const smaller = { ...press(), files: { folder: edge.files, quotaBytes: 3 } };
+    const smaller = { ...withId('press'), files: { folder: edge.files, quotaBytes: 3 } };
     await take({ modules: [smaller], files });
     expect(await load()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/do not fit/) } });
     await take({ modules: [{ ...smaller, files: undefined }], files: { hosts: [] } });
@@ -113,34 +91,6 @@ describe('a changed configuration', () => {
     expect(await readdir(edge.files)).toEqual([JSON.parse(request.text).a]);
     request.reply(1);
     expect((await loading).payload).toEqual({ status: 1 });
-  });
-
-  it('forgets which object an identity has', async () => {
-    await start();
-    const module = await edge.module('camera', (request) => request.reply(0));
-    const call = (objectId: string) => edge.call({ objectId, target: 'camera' });
-    const other = nobody.replaceAll('f', '0');
-    expect([(await call(nobody)).status, (await call(other)).status]).toEqual([200, 409]);
-    await take({});
-    expect([(await call(other)).status, (await call(nobody)).status]).toEqual([200, 409]);
-    await module.close();
-  });
-
-  it('with a fault is refused with its line, and the last good one stays in effect', async () => {
-    await start();
-    const module = await edge.module('press', (request) => request.reply(0));
-    expect(await isRefused()).toBe(0);
-    await edge.rewrite({ modules: [{ ...press(), topics_methods_out: 'press/in' }], log: {} });
-    await expect.poll(() => logged('configuration.refused')).toHaveLength(1);
-    const problem =
-      /^line \d+: modules\[0\].topics_methods_out: the topic is the same as modules\[0\].topics_methods_in$/;
-    expect(logged('configuration.refused')[0]).toMatchObject({ problems: [expect.stringMatching(problem)] });
-    expect(await isRefused()).toBe(1);
-    expect((await edge.readyz()).status).toBe(200);
-    expect((await edge.call()).status).toBe(200);
-    await take({});
-    expect(await isRefused()).toBe(0);
-    await module.close();
   });
 
   it('with the next password of the broker takes effect when no invocation is in progress', async () => {
@@ -171,15 +121,5 @@ describe('a changed configuration', () => {
     await expect.poll(() => logged('configuration.taken')).toHaveLength(1);
     await expectReconnected('hub.connected');
     expect(JSON.stringify(edge.lines)).not.toContain(own.key.split('\n')[1]);
-  });
-
-  it('takes effect while the broker is away, and is subscribed to when it is back', async () => {
-    await start();
-    await edge.stopBroker();
-    await expect.poll(async () => (await edge.readyz()).status).toBe(503);
-    await take({ modules: [press(), camera()] });
-    await edge.startBroker();
-    await edge.ready();
-    expect(subscriptions()).toEqual(['camera/out/+/+', 'press/out/+/+']);
   });
 });

@@ -1,23 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import type { Configuration } from '../../edge/src/configuration/read.ts';
 import { createSetups } from '../../edge/src/invocations/setups.ts';
 import { createLog } from '../../edge/src/observing/log.ts';
 import { createMeter } from '../../edge/src/observing/metrics.ts';
 import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
-import { modules, pressObject, seriesOf } from './support/testProxy.ts';
+import { configuration as first, modules, pressObject, seriesOf } from './support/testProxy.ts';
 
 // A configuration takes the place of another one while invocations are in progress (M10, D212).
 
-const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
-const first: Configuration = {
-  ...{ hub: { connectionString, webSockets: false }, network: {}, broker: { url: 'mqtt://h' }, modules: [...modules] },
-  files: { hosts: [], atOnce: 4, loopbackHttp: false },
-  limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
-  health: { host: '0.0.0.0', port: 8080 },
-  log: { level: 'info', pretty: false },
-};
 const [press, bus, camera] = modules as [(typeof modules)[0], (typeof modules)[0], (typeof modules)[0]];
 
 const folder = folderForAll('edge');
@@ -89,16 +80,17 @@ it('a broker that does not answer holds up a configuration for ten seconds', asy
 
 it('a peer with other credentials or another address is connected to anew', async () => {
   const setups = start();
-  await setups.take({ ...first, broker: { url: 'mqtt://h', password: 'x' } });
+  const broker = { ...first.broker, password: 'x' };
+  await setups.take({ ...first, broker });
   expect(reconnected).toEqual(['broker']);
-  await setups.take({ ...first, hub: { ...first.hub, ca: 'x' }, broker: { url: 'mqtt://h', password: 'x' } });
+  await setups.take({ ...first, hub: { ...first.hub, ca: 'x' }, broker });
   expect(reconnected).toEqual(['broker', 'hub']);
 });
 
 it('settings of the process and another identity take effect at the next start', async () => {
   const setups = start();
   const others = { network: { ca: 'x' }, health: { ...first.health, port: 1 }, log: { ...first.log, pretty: true } };
-  const hub = { ...first.hub, connectionString: connectionString.replace('DeviceId=d', 'DeviceId=e') };
+  const hub = { ...first.hub, connectionString: first.hub.connectionString.replace('DeviceId=d', 'DeviceId=e') };
   await setups.take({ ...first, ...others, hub });
   expect(logged('configuration.restart_needed')).toMatchObject([{ settings: ['network', 'health', 'log', 'hub'] }]);
   expect([setups.current().configuration.hub, reconnected]).toEqual([first.hub, []]);

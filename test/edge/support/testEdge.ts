@@ -18,6 +18,7 @@ import { spawn } from '../../../sandbox/service/endWithUs.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
+import { busObject, pressObject } from './testProxy.ts';
 
 export interface Received {
   readonly topic: string;
@@ -117,20 +118,17 @@ async function startEdgeProcess(
   return { child, ended, healthPort: Number(healthPort) };
 }
 
-export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
-export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
-
 type Line = Readonly<Record<string, unknown>>;
 
-/** Response to a direct method, as a front door reads it. */
-interface CallResult {
-  readonly status: number;
-  readonly payload: Readonly<{ detail?: string; invoked?: string; status?: number; output?: Record<string, unknown> }>;
-  /** Reason of the failure that a front door reports to the application. */
-  readonly reason: string | undefined;
-}
+/** Payload of the response to a direct method, as a front door reads it. */
+type ResponsePayload = Readonly<{
+  detail?: string;
+  invoked?: string;
+  status?: number;
+  output?: Record<string, unknown>;
+}>;
 
-export interface Call {
+interface Call {
   readonly objectId?: string;
   readonly target?: string;
   readonly method?: string;
@@ -145,14 +143,13 @@ export type TestEdge = Awaited<ReturnType<typeof startTestEdge>>;
 export interface TestEdgeOptions {
   readonly limits?: object;
   readonly files?: object;
-  readonly folder?: object;
   /** Sign in with a certificate in files, `device.pem` and `device.key` of the folder. */
   readonly hasCertificate?: boolean;
   readonly process?: ProcessOptions;
   /** WebSockets to the hub, whose authority is trusted everywhere. */
   readonly isNarrow?: boolean;
-  readonly isHubDown?: boolean;
-  readonly isBrokerDown?: boolean;
+  /** Neither hub nor broker is there. */
+  readonly isAlone?: boolean;
   readonly users?: Readonly<Record<string, BrokerUser>>;
 }
 
@@ -173,19 +170,14 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
   const files = join(folder, 'press');
   const own = options.hasCertificate ? await issueCertificate({ name: 'edge-1', role: 'client' }) : undefined;
   if (own) await writeCertificate(folder, own);
-  const hubOptions = (mqtts?: number) => ({
+  const hub = await startHub({
     directory: join(folder, 'hub'),
-    persist: join(folder, 'kept'),
     devices: [{ deviceId: 'edge-1', ...(own && { authentication: authenticationBy(own) }) }],
-    ...(mqtts !== undefined && { ports: { mqtts } }),
   });
-  let hub = await startHub(hubOptions());
   const connectionString = hub.deviceConnectionString('edge-1');
-  const { mqtts } = hub.ports;
   const allowed = options.users ?? users;
   let broker = await startBroker({ users: allowed });
-  if (options.isBrokerDown) await broker.close();
-  if (options.isHubDown) await hub.close();
+  if (options.isAlone) await Promise.all([broker.close(), hub.close()]);
 
   const file = join(folder, 'edge-proxy.json');
   const written = {
@@ -196,7 +188,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
     modules: [
       {
         ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
-        files: { folder: files, ...options.folder },
+        files: { folder: files },
       },
       {
         ...{ id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out' },
@@ -231,9 +223,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
   }
 
   const edge = {
-    get hub() {
-      return hub;
-    },
+    hub,
     get broker() {
       return broker;
     },
@@ -242,8 +232,8 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       return program;
     },
     /** Puts another file in the place of the configuration, as editors and deployments do. */
-    async rewrite(change: Readonly<Record<string, unknown>> | string) {
-      const text = typeof change === 'string' ? change : JSON.stringify({ ...written, ...change }, undefined, 1);
+    async rewrite(change: Readonly<Record<string, unknown>>) {
+      const text = JSON.stringify({ ...written, ...change }, undefined, 1);
       await writeFile(`${file}.next`, text, { mode: 0o600 });
       await rename(`${file}.next`, file);
     },
@@ -261,7 +251,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
       return response.text();
     },
-    /** Calls `invokeMethod` of the proxy's identity through the hub. */
+    /** Calls `invokeMethod` of the proxy's identity through the hub; the response must be valid for a front door (M7, M8). */
     async call(called: Call = {}) {
       const { objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = called;
       const payload = {
@@ -269,9 +259,28 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
         ...(input && { input }),
         ...(given && { files: given }),
       };
-      return invokeDirectly(hub, 'edge-1', payload, timeout);
+      const { status, payload: written } = await hub.methods.invoke('edge-1', {
+        methodName: 'invokeMethod',
+        payload: payload as Parameters<Hub['methods']['invoke']>[1]['payload'],
+        responseTimeoutMs: timeout * 1000,
+        connectTimeoutMs: 0,
+      });
+      const read = { status, payload: JSON.parse(written) as ResponsePayload };
+      try {
+        const text = `{"status":${status},"payload":${written}}`;
+        expect(readMethodResponse({ ...read, text })).toEqual(read.payload);
+        return { ...read, reason: undefined };
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        const { detail, invoked, status: methodStatus, ...more } = read.payload;
+        expect(more).toEqual({});
+        expect(detail).toMatch(/^.{10,300}$/s);
+        expect(['yes', 'no', 'unknown']).toContain(invoked);
+        if (methodStatus !== undefined) expect([read.status, methodStatus % 1]).toEqual([502, 0]);
+        return { ...read, reason: error.reason };
+      }
     },
-    async module(id: 'press' | 'bus' | 'camera', answer?: (request: Received) => void) {
+    async module(id: 'press' | 'camera', answer?: (request: Received) => void) {
       const module = await connectModule({ url: broker.url, id, ...(answer && { answer }) });
       modules.push(module);
       return module;
@@ -279,9 +288,6 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
     stopBroker: () => broker.close(),
     async startBroker() {
       broker = await startBroker({ users: allowed, port: broker.port });
-    },
-    async startHub() {
-      hub = await startHub(hubOptions(mqtts));
     },
     async close() {
       await Promise.all(modules.map((module) => module.close()));
@@ -297,7 +303,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}) {
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
     },
   };
-  if (!options.isHubDown && !options.isBrokerDown && !options.users) await edge.ready();
+  if (!options.isAlone && !options.users) await edge.ready();
   return edge;
 }
 
@@ -315,29 +321,4 @@ export function authenticationBy(...certificates: readonly Issued[]): Authentica
     new X509Certificate(cert).fingerprint256.replaceAll(':', ''),
   );
   return { type: 'selfSigned', primaryThumbprint, secondaryThumbprint };
-}
-
-/** Calls the direct method; the response must be valid for a front door (M7, M8). */
-async function invokeDirectly(hub: Hub, clientId: string, payload: unknown, timeout: number): Promise<CallResult> {
-  const response = await hub.methods.invoke(clientId, {
-    methodName: 'invokeMethod',
-    payload: payload as Parameters<Hub['methods']['invoke']>[1]['payload'],
-    responseTimeoutMs: timeout * 1000,
-    connectTimeoutMs: 0,
-  });
-  const { status, payload: written } = response;
-  const read = { status, payload: JSON.parse(written) as CallResult['payload'] };
-  try {
-    const text = `{"status":${status},"payload":${written}}`;
-    expect(readMethodResponse({ ...read, text })).toEqual(read.payload);
-    return { ...read, reason: undefined };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { detail, invoked, status: methodStatus, ...more } = read.payload;
-    expect(more).toEqual({});
-    expect(detail).toMatch(/^.{10,300}$/s);
-    expect(['yes', 'no', 'unknown']).toContain(invoked);
-    if (methodStatus !== undefined) expect([read.status, methodStatus % 1]).toEqual([502, 0]);
-    return { ...read, reason: error.reason };
-  }
 }

@@ -1,3 +1,4 @@
+import type { Configuration } from '../../../edge/src/configuration/read.ts';
 import type { Module } from '../../../edge/src/configuration/schema.ts';
 import type { FileInputs } from '../../../edge/src/files/fileInputs.ts';
 import { createConcurrencyLimit, createProxy } from '../../../edge/src/invocations/proxy.ts';
@@ -17,6 +18,14 @@ export const modules: readonly Module[] = [
   { ...topicsOf('bus'), objectIds: [], gateway: { objectIds: [busObject], targets: [] } },
   { ...topicsOf('camera'), objectIds: [], identity: 'camera' },
 ];
+
+export const configuration: Configuration = {
+  hub: { connectionString: 'HostName=h.net;DeviceId=d;SharedAccessKey=a2V5', webSockets: false },
+  ...{ network: {}, broker: { url: 'mqtt://h', username: 'u', password: 'secret' }, modules: [...modules] },
+  files: { hosts: ['a.net'], atOnce: 4, loopbackHttp: false },
+  limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
+  ...{ health: { host: '0.0.0.0', port: 8080 }, log: { level: 'info', pretty: false } },
+};
 
 type Downloading = Parameters<FileInputs['download']>;
 
