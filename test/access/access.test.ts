@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Access, accessOf } from '../../src/access/access.ts';
 import { currentOf, isSecret, renewed, whenChanged } from '../../src/access/secretFiles.ts';
@@ -61,17 +61,11 @@ const secretIn = (access: unknown) => {
   return access;
 };
 
-describe.each(Object.entries(uses))('the secret of %s', (_name, { variable, of, env = {}, ...use }) => {
-  const elsewhere = variable.startsWith('BACKENDS_') ? env : { ...token, ...env };
-
-  it('is that of its setting', () => {
-    const access = accessOf(settingsWith({ ...elsewhere, [variable]: use.with('1') }));
-    expect(of(access)).toBe(use.with('1'));
-    access.close();
-  });
-
-  it('is the next one as soon as the other side refuses that which was in its file, for all who use it', async () => {
+it.each(Object.entries(uses))(
+  'the secret of %s is the next one as soon as the other side refuses that which was in its file, for all who use it',
+  async (_name, { variable, of, env = {}, ...use }) => {
     const volume = createSecretVolume(join(directory, 'volume'), { secret: use.with('1') });
+    const elsewhere = variable.startsWith('BACKENDS_') ? env : { ...token, ...env };
     const given: Record<string, string> = { ...elsewhere, [`${variable}_FILE`]: volume.file('secret') };
     if (variable.startsWith('HUB_')) given[variable] = '';
     const access = accessOf(settingsWith(given));
@@ -86,27 +80,8 @@ describe.each(Object.entries(uses))('the secret of %s', (_name, { variable, of, 
     ]);
     end();
     access.close();
-  });
-});
-
-it('each store has the account of its own before that of the store', () => {
-  const own = { CHECKPOINTS_CONNECTION_STRING: accountWith('c'), DEAD_LETTERS_CONNECTION_STRING: accountWith('d') };
-  const access = accessOf(settingsWith({ ...token, ...blob, ...own }));
-  expect([access.account('checkpoints'), access.account('deadLetters')]).toEqual([accountWith('c'), accountWith('d')]);
-  const { DEAD_LETTERS_CONNECTION_STRING: _, ...one } = own;
-  const half = accessOf(settingsWith({ ...token, ...blob, ...one }));
-  expect([half.account('checkpoints'), half.account('deadLetters')]).toEqual([accountWith('c'), accountWith('shared')]);
-});
-
-it('an identity gets in at the storage with the scope of the storage', () => {
-  const settings = settingsWith({ ...token, STORE: 'blob', STORE_ACCOUNT_URL: 'https://a.test', IDENTITY: 'managed' });
-  const scopes = { hubScope: 'https://hub.scope/.default', storageScope: 'https://storage.scope/.default' };
-  const access = accessOf({ ...settings, identity: { ...settings.identity, ...scopes } });
-  const { storageScope: scope } = scopes;
-  for (const store of ['checkpoints', 'deadLetters'] as const)
-    expect(access.account(store)).toMatchObject({ url: 'https://a.test', credential: { scope } });
-  access.close();
-});
+  },
+);
 
 it('no file is looked at any more when it is closed', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });

@@ -108,14 +108,6 @@ describe('a secret in a file', () => {
 });
 
 describe('a secret that the other side refuses', () => {
-  it('is read again at once', async () => {
-    const { service } = open(never);
-    volume.put({ service: withKey('bmV4dA==') });
-    expect(service.current()).toBe(withKey(key));
-    expect(await service.renew(withKey(key))).toBe(withKey('bmV4dA=='));
-    expect(service.current()).toBe(withKey('bmV4dA=='));
-  });
-
   it('is read again at a refusal a second after the last, and not before', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { service } = open(never);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCallRecords, createStoreRecords } from '../../src/observing/callRecords.ts';
+import { createCallRecords } from '../../src/observing/callRecords.ts';
 import { createMeter } from '../../src/observing/metrics.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { courseOf, readingOf, sumsOf } from '../support/observed.ts';
@@ -140,30 +140,4 @@ describe('a call to a backend', () => {
     call.ended();
     expect(observation.times).toEqual({ informationModel: { calls: 2, attempts: 3, ms: 7 } });
   });
-});
-
-it('outages and probes of a backend are recorded', () => {
-  const { meter, records } = setUp();
-  records.out();
-  vi.advanceTimersByTime(1_000);
-  const beganAt = performance.now();
-  vi.advanceTimersByTime(70);
-  records.probed(answer(404), beganAt);
-  expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
-  expect(sumsOf(meter, 'http.client.request.duration')).toEqual({ 'informationModel probe GET 404': 0.07 });
-});
-
-it('calls to stores are recorded with their time and fault, and counted while they are under way', () => {
-  const meter = createMeter();
-  const records = createStoreRecords(meter);
-  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({});
-  vi.advanceTimersByTime(1_000);
-  const ends = [records.begin('files', 'read'), records.begin('files', 'read'), records.begin('deadLetters', 'write')];
-  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 2, deadLetters: 1 });
-  vi.advanceTimersByTime(250);
-  ends[0]?.();
-  ends[2]?.('refused');
-  expect(readingOf(meter, 'device_messaging.store.requests')).toStrictEqual({ files: 1 });
-  const expected = { 'files read': 0.25, 'deadLetters write refused': 0.25 };
-  expect(sumsOf(meter, 'device_messaging.store.duration')).toEqual(expected);
 });

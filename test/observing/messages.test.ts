@@ -9,7 +9,7 @@ import type { Delivery } from '../../src/protocol/vocabulary.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
 import { codesIn, readPage, tableOf } from '../docs/markdown.ts';
 import { hubEvent } from '../support/events.ts';
-import { courseOf, readingOf } from '../support/observed.ts';
+import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { receivedMessageOf } from '../support/wiring.ts';
 import { messages } from './chapters/messages.ts';
@@ -137,15 +137,6 @@ it.each<[delivery: Delivery, outcome: string, error: string | undefined]>([
     events: [['attempt failed', { 'error.type': 'throttled' }]],
     ends: [[{}, error && { type: error }]],
   });
-});
-
-it('a reply needs neither followers nor spans', () => {
-  const observation = courseOf();
-  const begun = beginReply(observation, reply, () => {});
-  begun.waits('turn');
-  begun.refused('throttled');
-  begun.ended('delivered');
-  expect(observation.open.size).toBe(0);
 });
 
 const summary = {

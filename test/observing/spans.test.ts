@@ -3,7 +3,7 @@ import { openTraces } from '../../src/observing/traces.ts';
 import { keyAt, type Recording, rootOf, sent, startRecording, traceId } from './traces.ts';
 
 describe('the first span of a message', () => {
-  it('is in the given trace, without a parent, with a link to its sender’s span', async () => {
+  it('is in the given trace, without a parent, with a link to its sender’s span, and names the program', async () => {
     const { traces, collector } = await startRecording();
     const attributes = { 'svc.device.id': 'd1', 'svc.replies.sent': 2 };
     const root = traces.begin(rootOf({ attributes: { ...attributes, left: undefined } }));
@@ -14,6 +14,7 @@ describe('the first span of a message', () => {
       ...{ kind: 'consumer', traceId, spanId: root.traceparent.slice(36, 52), parentSpanId: undefined },
       links: [{ ...sent, isSampled: false }],
       ...{ attributes, isError: false },
+      resource: { 'service.name': 'test', 'service.version': '1.2.3', 'service.instance.id': 'here-1' },
     });
     expect(span?.attributes).not.toHaveProperty('left');
   });
@@ -24,24 +25,14 @@ describe('the first span of a message', () => {
     expect(await collector.spansNamed('process model.update')).toMatchObject([{ traceId, links: [] }]);
   });
 
-  it('names the program, its version and its instance', async () => {
+  it('has the attributes of the standard variables about the program', async () => {
+    vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
     const { traces, collector } = await startRecording();
     traces.begin(rootOf()).end();
     const [span] = await collector.spansNamed('process model.update');
-    const program = { 'service.name': 'test', 'service.version': '1.2.3', 'service.instance.id': 'here-1' };
-    expect(span?.resource).toMatchObject(program);
-  });
-
-  describe('with standard variables about the program', () => {
-    it('has their attributes', async () => {
-      vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
-      vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
-      const { traces, collector } = await startRecording();
-      traces.begin(rootOf()).end();
-      const [span] = await collector.spansNamed('process model.update');
-      const named = { 'service.name': 'pumps', 'deployment.environment.name': 'test', 'service.version': '1.2.3' };
-      expect(span?.resource).toMatchObject(named);
-    });
+    const named = { 'service.name': 'pumps', 'deployment.environment.name': 'test', 'service.version': '1.2.3' };
+    expect(span?.resource).toMatchObject(named);
   });
 });
 
@@ -138,8 +129,6 @@ it('without traces enabled no span is created, and nothing is logged', async () 
   const program = { service: 'test', version: '1', instance: 'here', log };
   expect(await openTraces({}, program)).toBeUndefined();
 });
-
-/** Well above the limit of a stop, and below that of a request to the collector. */
 
 const failures = ({ lines }: Recording) => lines.filter(({ event }) => event === 'traces.not_delivered');
 

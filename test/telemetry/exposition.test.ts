@@ -5,13 +5,11 @@ import {
   createMeter,
   gauge,
   histogram,
-  mostSeries,
   open,
   updowncounter,
 } from '@device-messaging/telemetry/meter.ts';
 import { expect, it } from 'vitest';
 import { labelsOf } from '../../src/observing/metrics.ts';
-import { parseMetrics, sampleOf } from '../support/prom.ts';
 
 const declared = {
   'parcels.sent': counter('{parcel}', { 'post.system': 'mail' })('Parcels\nthat were sent', '', [
@@ -77,14 +75,4 @@ it('the exposition leaves out only the metric that cannot be read', () => {
   const written = createExposition(meter, {})();
   expect(written).toContain('# TYPE parcels_waiting gauge\nparcels_waiting 5\n');
   expect(written).not.toContain('shelf_weight');
-});
-
-it('the exposition has a bounded number of series for any labels', () => {
-  const meter = createMeter(declared);
-  const took = meter.histogram('parcel.duration') as (seconds: number, reason: string) => void;
-  for (let number = 0; number < mostSeries + 50; number += 1) took(1, `reason-${number}`);
-  const samples = parseMetrics(createExposition(meter, {})());
-  const name = 'parcel_duration_count';
-  expect(samples.filter((one) => one.name === name)).toHaveLength(mostSeries + 1);
-  expect(sampleOf(samples, name, { error_type: '_OTHER' })).toBe(50);
 });

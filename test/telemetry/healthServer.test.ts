@@ -30,20 +30,15 @@ it('the server is live while it makes progress', async () => {
   expect(await get('/livez')).toEqual([503, { status: 'not alive', waitingFor: stuck }]);
 });
 
-it('the server is ready when nothing is missing, and otherwise names what is missing', async () => {
-  missing = ['the hub’s service endpoint'];
-  expect(await get('/readyz?verbose')).toEqual([503, { status: 'not ready', waitingFor: missing }]);
-  missing = [];
-  expect(await get('/readyz')).toEqual([200, { status: 'ready' }]);
+it('the server is ready when nothing is missing, and otherwise names what is missing, each time with what else there is to say', async () => {
+  for (const more of [{}, { refusedConfiguration: ['line 3: modules[0].id: is missing'] }]) {
+    remarks = more;
+    missing = ['the hub’s service endpoint'];
+    expect(await get('/readyz?verbose')).toEqual([503, { status: 'not ready', waitingFor: missing, ...more }]);
+    missing = [];
+    expect(await get('/readyz')).toEqual([200, { status: 'ready', ...more }]);
+  }
   expect((await get('/readyz', 'HEAD'))[0]).toBe(200);
-});
-
-it('the readiness has further remarks', async () => {
-  remarks = { refusedConfiguration: ['line 3: modules[0].id: is missing'] };
-  missing = [];
-  expect(await get('/readyz')).toEqual([200, { status: 'ready', ...remarks }]);
-  missing = ['the hub: no answer'];
-  expect(await get('/readyz')).toEqual([503, { status: 'not ready', waitingFor: missing, ...remarks }]);
 });
 
 it('the server is live while it responds when nothing can be stuck', async () => {

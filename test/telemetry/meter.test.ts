@@ -7,7 +7,7 @@ import {
   statusValue,
 } from '@device-messaging/telemetry/meter.ts';
 import { expect, it } from 'vitest';
-import { createMeter, noMeter } from '../../src/observing/metrics.ts';
+import { createMeter } from '../../src/observing/metrics.ts';
 import { readingOf } from '../support/observed.ts';
 
 const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
@@ -17,28 +17,11 @@ const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
     ?.read() ?? []),
 ];
 
-it('a counter counts by the values of the attributes', () => {
-  const meter = createMeter();
-  const count = meter.counter('device_messaging.replies');
-  count('delivered');
-  count('delivered');
-  count('queue_full');
-  expect(readingOf(meter, 'device_messaging.replies')).toEqual({ delivered: 2, queue_full: 1 });
-});
-
 it('a counter that is requested again counts in the same series', () => {
   const meter = createMeter();
   meter.counter('device_messaging.misspellings')();
   meter.counter('device_messaging.misspellings')();
   expect(readingOf(meter, 'device_messaging.misspellings')).toEqual({ '': 2 });
-});
-
-it('each series of small closed sets is 0 before anything is counted', () => {
-  const meter = createMeter();
-  meter.counter('device_messaging.cache.lookups');
-  expect(seriesOf(meter, 'device_messaging.cache.lookups').map(({ values, sum }) => [...values, sum])).toEqual(
-    ['types', 'identities'].flatMap((cache) => ['hit', 'miss', 'shared'].map((result) => [cache, result, 0])),
-  );
 });
 
 it('a counter is 0 before the part that counts exists, in the programs that have it', () => {
@@ -111,11 +94,3 @@ it.each([
   [600, '_OTHER'],
   [123456789, '_OTHER'],
 ])('the status %i counts as %s', (status, value) => expect(statusValue(status)).toBe(value));
-
-it('a metric can be left out', () => {
-  noMeter.counter('device_messaging.misspellings')();
-  noMeter.histogram('device_messaging.replies.duration')(1);
-  noMeter.observe('device_messaging.unfinished.messages', () => {
-    throw new Error('nobody reads it');
-  });
-});

@@ -48,15 +48,6 @@ describe('log lines', () => {
     expect(written).toEqual(['a\nb\n']);
   });
 
-  it('of several turns are written in each of them', async () => {
-    const { written, output } = setUp();
-    for (const line of ['a\n', 'b\n']) {
-      output.write(line);
-      await nextTurn();
-    }
-    expect(written).toEqual(['a\n', 'b\n']);
-  });
-
   it('are written at once on request, and once only', async () => {
     const { written, output } = setUp();
     output.write('a\n');

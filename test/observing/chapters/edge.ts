@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createExposition } from '@device-messaging/telemetry/exposition.ts';
 import { observeProcess } from '@device-messaging/telemetry/process.ts';
 import { vi } from 'vitest';
 import type { Configuration } from '../../../edge/src/configuration/read.ts';
@@ -12,11 +11,10 @@ import { createConcurrencyLimit, createProxy } from '../../../edge/src/invocatio
 import { createSetups } from '../../../edge/src/invocations/setups.ts';
 import { createDroppedReplies, type Reply } from '../../../edge/src/modules/messages.ts';
 import { createLog } from '../../../edge/src/observing/log.ts';
-import { createMeter, type Meter, metrics } from '../../../edge/src/observing/metrics.ts';
-import { prometheusNameOf } from '../../../scripts/metricsPage.ts';
+import { createMeter, type Meter } from '../../../edge/src/observing/metrics.ts';
+import type { MeterWithReadings } from '../../../src/observing/metrics.ts';
 import { type FileServer, startFileServer } from '../../edge/support/fileServer.ts';
-import { parseMetrics } from '../../support/prom.ts';
-import { by, type Points, shortKey, times } from '../support/points.ts';
+import { by, type Points, pointsOf, times } from '../support/points.ts';
 import { fixProcessNumbers, processNumbers } from './process.ts';
 
 /** What invocations, files and connections record at the edge proxy; time passes only where it is said. */
@@ -254,25 +252,10 @@ const file = (ms: number, status: number | undefined, type = ''): Points => ({
     ms / 1000,
 });
 
-/** What an operator reads at `/metrics`, by the names in OpenTelemetry. */
 export async function edgeNumbers(): Promise<Readonly<Record<string, Points>>> {
   const meter = createMeter();
   await record(meter);
-  const samples = parseMetrics(createExposition(meter, {})());
-  const numbers = Object.entries(metrics).map(([name, declaration]) => {
-    const printed = `${prometheusNameOf(name, declaration)}${declaration.kind === 'histogram' ? '_sum' : ''}`;
-    const points = samples
-      .filter((sample) => sample.name === printed)
-      .map(({ labels, value }) => {
-        const known = declaration.attributes.flatMap(({ key }) => {
-          const label = labels[key.replaceAll('.', '_')];
-          return label === undefined ? [] : [`${shortKey(key)}=${label}`];
-        });
-        return [known.join(' '), Math.round(value * 1e6) / 1e6] as const;
-      });
-    return [name, Object.fromEntries(points)] as const;
-  });
-  return Object.fromEntries(numbers.filter(([, points]) => Object.keys(points).length > 0));
+  return pointsOf(meter as unknown as MeterWithReadings);
 }
 
 export const edgePoints: Readonly<Record<string, Points>> = {
@@ -301,7 +284,7 @@ export const edgePoints: Readonly<Record<string, Points>> = {
     ...by('module=press reason', { retained: 2, unknown: 3 }),
     ...by('module=lamp reason', { retained: 4, unknown: 5 }),
   },
-  /** Counted by the whole program only: test/edge/connections.test.ts. */
+  /** Counted by the connection to the hub only: test/edge/hubConnection.test.ts. */
   'device_messaging.edge.responses.lost': { '': 0 },
   'device_messaging.edge.configuration.refused': { '': 1 },
   'device_messaging.edge.connections': {
