@@ -11,6 +11,8 @@ const imports = filesBelow('src').flatMap((file) => importsOf(file).map((target)
 const offenders = (isOffence: (file: string, target: string) => boolean) =>
   imports.filter(({ file, target }) => isOffence(file, target)).map(({ file, target }) => `${file} imports ${target}`);
 
+const importsBelow = (root: string) => filesBelow(root).flatMap(importsOf);
+
 /** The rooms of the service by floors (D240), the lowest first: a file imports from its own room and from lower floors, types included. */
 const floors = [
   ['concurrency', 'protocol'],
@@ -114,14 +116,25 @@ describe('imports', () => {
     expect(offenders((_, target) => target === 'src/observing/recording.ts')).toHaveLength(1);
   });
 
-  it('of the service do not include the sandbox, the hub emulator or the tests', () =>
-    expect(offenders((_, target) => /^(sandbox|iot-hub-emulator|test|scripts)(\/|$)/.test(target))).toEqual([]));
+  it.each([
+    ['the service', 'src', /^(sandbox|iot-hub-emulator|test|scripts|edge)(\/|$)/],
+    ['the sandbox, which spells the wire by hand,', 'sandbox', /^(src|edge)\//],
+  ])('of %s do not include others', (_, root, others) =>
+    expect(importsBelow(root).filter((target) => others.test(target))).toEqual([]),
+  );
 
-  it('of the sandbox do not include the service: it spells the wire by hand', () => {
-    const reaching = filesBelow('sandbox').filter((file) =>
-      importsOf(file).some((target) => target.startsWith('src/')),
-    );
-    expect(reaching).toEqual([]);
+  it.each([
+    ['the hub emulator, which also serves other projects,', 'iot-hub-emulator/src', /^iot-hub-emulator\/src\//],
+    ['the kit for backends, which spells the contract by hand,', 'backend-kit', /^backend-kit\//],
+    ['the edge proxy, which is deployed alone,', 'edge/src', /^(edge\/src|@device-messaging\/telemetry)\//],
+    ['telemetry, which serves service, front door and edge proxy,', 'telemetry/src', /^telemetry\/src\//],
+    ['the page', 'page/src', /^(page\/src|preact)(\/|$)/],
+  ])('of %s are its own files and the packages that it declares', (_, root, own) => {
+    const manifest = join(root.replace(/\/src$/, ''), 'package.json');
+    const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {};
+    const isOwn = (target: string) =>
+      own.test(target) || Object.hasOwn(dependencies, target) || (root !== 'page/src' && target.startsWith('node:'));
+    expect(importsBelow(root).filter((target) => !isOwn(target))).toEqual([]);
   });
 
   it('of the independent model do not include the service, also not indirectly: it is written from the specification', () => {
@@ -133,26 +146,16 @@ describe('imports', () => {
     };
     filesBelow('test/independent').forEach(visit);
     expect([...reached].filter((file) => file.startsWith('src/'))).toEqual([]);
-    const ofModel = filesBelow('test/independent/model').flatMap(importsOf);
-    expect(ofModel.filter((file) => !/^(node:|test\/independent\/model\/)/.test(file))).toEqual([]);
+    expect(
+      importsBelow('test/independent/model').filter((file) => !/^(node:|test\/independent\/model\/)/.test(file)),
+    ).toEqual([]);
   });
 
   const emulator = JSON.parse(readFileSync('iot-hub-emulator/package.json', 'utf8'));
 
-  it('of the hub emulator are its own files and the packages that it declares: it also serves other projects', () => {
-    const isOwn = (target: string) =>
-      target.startsWith('iot-hub-emulator/src/') ||
-      target.startsWith('node:') ||
-      Object.hasOwn(emulator.dependencies, target);
-    const reaching = filesBelow('iot-hub-emulator/src').flatMap((file) =>
-      importsOf(file).filter((target) => !isOwn(target)),
-    );
-    expect(reaching).toEqual([]);
-  });
-
   it('of the hub emulator’s tests are its own files, except for ending the processes that tests start', () => {
-    const reaching = filesBelow('iot-hub-emulator/test').flatMap((file) =>
-      importsOf(file).filter((target) => target.endsWith('.ts') && !target.startsWith('iot-hub-emulator/')),
+    const reaching = importsBelow('iot-hub-emulator/test').filter(
+      (target) => target.endsWith('.ts') && !target.startsWith('iot-hub-emulator/'),
     );
     expect([...new Set(reaching)]).toEqual(['sandbox/service/endWithUs.ts']);
   });
@@ -166,10 +169,7 @@ describe('imports', () => {
       (/^(test|scripts\/image)\//.test(file) && target.startsWith('iot-hub-emulator/test/support/'));
     const ofEmulator = imported.filter(({ target }) => /^iot-hub-emulator(\/|$)/.test(target));
     expect(ofEmulator.filter(({ file, target }) => !isAllowed(file, target))).toEqual([]);
-    const targets = [
-      ...ofEmulator.map(({ target }) => target),
-      ...filesBelow('iot-hub-emulator/test').flatMap(importsOf),
-    ];
+    const targets = [...ofEmulator.map(({ target }) => target), ...importsBelow('iot-hub-emulator/test')];
     const used = new Set(targets.map((target) => target.replace('iot-hub-emulator', '.')));
     expect(Object.keys(emulator.exports).filter((name) => !used.has(name))).toEqual([]);
   });
@@ -178,24 +178,7 @@ describe('imports', () => {
     const isOutside = (target: string) => /^(sandbox|iot-hub-emulator)(\/|$)/.test(target);
     const isAllowed = (target: string) =>
       /^(sandbox\/backends\/|iot-hub-emulator\/(http|journal|directory)$)/.test(target);
-    const reaching = filesBelow('sandbox/backends').filter((file) =>
-      importsOf(file).some((target) => isOutside(target) && !isAllowed(target)),
-    );
-    expect(reaching).toEqual([]);
-  });
-
-  it('of the kit for backends stay in it: it spells the contract by hand', () => {
-    const reaching = filesBelow('backend-kit').flatMap((file) =>
-      importsOf(file).filter((target) => !/^(backend-kit\/|node:)/.test(target)),
-    );
-    expect(reaching).toEqual([]);
-  });
-
-  it('of the edge proxy stay in its package: it is deployed alone', () => {
-    const { dependencies } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
-    const isOwn = (target: string) =>
-      /^(edge\/src|@device-messaging\/telemetry)\/|^node:/.test(target) || Object.hasOwn(dependencies, target);
-    const reaching = filesBelow('edge/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
+    const reaching = importsBelow('sandbox/backends').filter((target) => isOutside(target) && !isAllowed(target));
     expect(reaching).toEqual([]);
   });
 
@@ -207,29 +190,10 @@ describe('imports', () => {
     expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8')),
   );
 
-  it('of telemetry stay in its package: it serves service, front door and edge proxy', () => {
-    const { dependencies } = JSON.parse(readFileSync('telemetry/package.json', 'utf8'));
-    const isOwn = (target: string) =>
-      target.startsWith('telemetry/src/') || target.startsWith('node:') || Object.hasOwn(dependencies, target);
-    const reaching = filesBelow('telemetry/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
-    expect(reaching).toEqual([]);
-  });
-
-  it('of the page stay in it; others import only what serves it', () => {
-    const own = (target: string) => /^(page\/src\/|preact(\/|$))/.test(target);
-    const leaving = filesBelow('page/src').flatMap((file) => importsOf(file).filter((target) => !own(target)));
-    expect(leaving).toEqual([]);
-    const entering = ['src', 'sandbox', 'scripts']
-      .flatMap(filesBelow)
-      .flatMap((file) => importsOf(file).filter((target) => target.startsWith('page/')));
+  it('of the page by others are only what serves it', () => {
+    const targets = ['src', 'sandbox', 'scripts'].flatMap(importsBelow);
+    const entering = targets.filter((target) => target.startsWith('page/'));
     expect([...new Set(entering)]).toEqual(['page/server/pageFiles.ts']);
-  });
-
-  it('of the service and the sandbox do not include the edge proxy', () => {
-    const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
-      importsOf(file).some((target) => target.startsWith('edge/')),
-    );
-    expect(reaching).toEqual([]);
   });
 });
 
@@ -272,17 +236,13 @@ describe('the system clock', () => {
 
 // D342
 describe('file names', () => {
-  it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) =>
-    expect(repeatedNames(filesBelow(root))).toEqual([]),
+  it.each<[root: string, exceptions: string, isException: RegExp]>([
+    ...['src', 'telemetry/src', 'edge/src'].map((root): [string, string, RegExp] => [root, 'none', /^$/]),
+    ['iot-hub-emulator/src', 'its exports, which have the names of the exported files', /\/exports\//],
+    ['sandbox', 'the entry points of its commands', /\/main\.ts$/],
+  ])('occur once in %s: one name, one thing; exceptions: %s', (root, _, isException) =>
+    expect(repeatedNames(filesBelow(root).filter((file) => !isException.test(file)))).toEqual([]),
   );
-  it('occur once in the hub emulator, except its exports, which have the names of the exported files', () => {
-    const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
-    expect(repeatedNames(files)).toEqual([]);
-  });
-  it('occur once in the sandbox, except the entry points of its commands', () => {
-    const files = filesBelow('sandbox').filter((file) => basename(file) !== 'main.ts');
-    expect(repeatedNames(files)).toEqual([]);
-  });
   it('that occur twice are reported with their folders', () =>
     expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
       'src/a/open.ts, src/b/c/open.ts',
@@ -299,12 +259,9 @@ describe('file names', () => {
 });
 
 describe('folders', () => {
-  it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])('of %s do not import each other in a cycle', (root) =>
-    expect(folderCycles(root)).toEqual([]),
-  );
   it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
-    'of %s have no files that import each other in a cycle',
-    (root) => expect(fileCycles(root)).toEqual([]),
+    'of %s do not import each other in a cycle, nor do their files',
+    (root) => expect([folderCycles(root), fileCycles(root)]).toEqual([[], []]),
   );
 
   it('that import only each other’s types form a cycle, too', () => {
