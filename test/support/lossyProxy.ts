@@ -4,17 +4,10 @@ import { listening } from '../../iot-hub-emulator/test/support/listening.ts';
 /** What becomes of a request: passed on; its answer lost after the effect; never answered; or answered with a status. */
 export type Fate = 'pass' | 'lose' | 'hang' | number;
 
-export interface LossyProxy {
-  readonly port: number;
-  /** Decides on each request from now on, at once or later. */
-  fate: (request: IncomingMessage) => Fate | Promise<Fate>;
-  /** `METHOD /path?query` of each request so far. */
-  readonly seen: string[];
-  close(): Promise<void>;
-}
+type Decide = (request: IncomingMessage) => Fate | Promise<Fate>;
 
 /** Stands between an HTTP client and a server on this machine. */
-export async function startLossyProxy(target: number): Promise<LossyProxy> {
+export async function startLossyProxy(target: number) {
   const seen: string[] = [];
   const server = createServer(async (incoming, outgoing) => {
     seen.push(`${incoming.method} ${incoming.url}`);
@@ -40,14 +33,16 @@ export async function startLossyProxy(target: number): Promise<LossyProxy> {
     forwarded.once('error', () => incoming.socket.destroy());
     incoming.pipe(forwarded);
   });
-  let decide: LossyProxy['fate'] = () => 'pass';
+  let decide: Decide = () => 'pass';
   return {
     ...(await listening(server)),
+    /** `METHOD /path?query` of each request so far. */
     seen,
+    /** Decides on each request from now on, at once or later. */
     get fate() {
       return decide;
     },
-    set fate(next) {
+    set fate(next: Decide) {
       decide = next;
     },
   };

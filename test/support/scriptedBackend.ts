@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { TransportFailure } from '../../src/backends/transport.ts';
 
 /** Status, body (text and bytes go out as they are, anything else as JSON) and headers; or what else can happen to a request. */
@@ -32,16 +32,10 @@ export interface ReceivedCall {
   readonly reply: ScriptedReply | undefined;
 }
 
-export interface ScriptedBackend {
-  /** For `createBackends`: stands for all three. */
-  readonly adapter: AxiosAdapter;
-  readonly calls: readonly ReceivedCall[];
-  /** @throws Error that tells in words which calls were missing, unexpected or different */
-  verify(): void;
-}
+export type ScriptedBackend = ReturnType<typeof scriptedBackend>;
 
 /** Plays the backends: expects exactly the calls of the script, in its order. */
-export function scriptedBackend(script: Script): ScriptedBackend {
+export function scriptedBackend(script: Script) {
   const groups = script.map((step) => [...('together' in step ? step.together : [step])]);
   const calls: ReceivedCall[] = [];
   const faults: string[] = [];
@@ -62,8 +56,9 @@ export function scriptedBackend(script: Script): ScriptedBackend {
   }
 
   return {
-    calls,
-    async adapter(config) {
+    calls: calls as readonly ReceivedCall[],
+    /** For `createBackends`: stands for all three. */
+    async adapter(config: InternalAxiosRequestConfig) {
       const received = receivedCall(config);
       const step = take(received);
       calls.push({ ...received, reply: step?.reply });
@@ -71,6 +66,7 @@ export function scriptedBackend(script: Script): ScriptedBackend {
       step.onCall?.();
       return replyTo(step.reply, config);
     },
+    /** @throws Error that tells in words which calls were missing, unexpected or different */
     verify() {
       const missing = groups.flat().map(({ call }) => `missing: ${call}`);
       const report = [...faults, ...missing];

@@ -15,29 +15,14 @@ export type Disposition =
   /** Accepted when the call-back is called. */
   | { readonly later: (accept: () => void) => void };
 
-export interface ServiceEndpoint {
-  /** Bodies that arrived, in order. */
-  readonly received: readonly string[];
-  readonly messages: readonly Message[];
-  connections(): number;
-  /** How often bytes arrived. */
-  receivedMessages(): number;
-  /** Links to `/messages/devicebound` that were attached. */
-  links(): number;
-  /** The official service client, connected to this endpoint; everything but its address is as shipped. */
-  newClient(): iothub.Client;
-  close(): Promise<void>;
-}
+export type ServiceEndpoint = Awaited<ReturnType<typeof startServiceEndpoint>>;
 
 /**
  * The hub's service endpoint as a script: an AMQP peer that misbehaves on demand.
  * @param next what to do with each message
  * @param credit so many messages may come before it grants more
  */
-export async function startServiceEndpoint(
-  next: (body: string) => Disposition,
-  credit = 1_000,
-): Promise<ServiceEndpoint> {
+export async function startServiceEndpoint(next: (body: string) => Disposition, credit = 1_000) {
   const container = rhea.create_container();
   const sockets = new Set<Socket>();
   const received: string[] = [];
@@ -91,11 +76,15 @@ export async function startServiceEndpoint(
   const { port } = server.address() as AddressInfo;
 
   return {
-    received,
-    messages,
+    /** Bodies that arrived, in order. */
+    received: received as readonly string[],
+    messages: messages as readonly Message[],
     connections: () => connections,
+    /** How often bytes arrived. */
     receivedMessages: () => receivedMessages,
+    /** Links to `/messages/devicebound` that were attached. */
     links: () => links,
+    /** The official service client, connected to this endpoint; everything but its address is as shipped. */
     newClient: () => plainClient(port),
     async close() {
       for (const socket of sockets) socket.destroy();
