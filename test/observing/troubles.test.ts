@@ -1,16 +1,22 @@
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTroubles, currentTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
 withFakeTimers();
 
+let log: ReturnType<typeof recordingLog>;
+let troubles: ReturnType<typeof createTroubles>;
+beforeEach(() => {
+  log = recordingLog();
+  troubles = createTroubles(log);
+});
+afterEach(() => troubles.close());
+
 const refused = (attempt: number) =>
   ({ level: 'warn', message: 'the hub cannot be read', fields: { attempt } }) as const;
 
 it('a trouble has one line at the start, one each minute with a count and the latest, and one at the end', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   for (let attempt = 1; attempt <= 150; attempt += 1) {
     troubles.raise('hub', refused(attempt));
     await vi.advanceTimersByTimeAsync(1000);
@@ -27,8 +33,6 @@ it('a trouble has one line at the start, one each minute with a count and the la
 });
 
 it('a trouble has its cause and remedy in each line except the last', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   const about = { level: 'warn', fields: { partition: '3' }, diagnosis: { todo: 'create it' } } as const;
   troubles.raise('hub', { ...about, message: 'the hub cannot be read', still: () => ({}) });
   troubles.raise('store', { ...about, message: 'backend is out, calls to it wait' });
@@ -44,8 +48,6 @@ it('a trouble has its cause and remedy in each line except the last', async () =
 });
 
 it('a source that flaps has three starts in a minute, and then one trouble until it is quiet', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   for (let turn = 0; turn < 400; turn += 1) {
     troubles.raise('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({ turn }) });
     expect(currentTroubles(log)).toHaveLength(1);
@@ -62,8 +64,6 @@ it('a source that flaps has three starts in a minute, and then one trouble until
 });
 
 it('a trouble is logged separately for each source', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   troubles.raise('partition 0', refused(1));
   troubles.raise('partition 1', refused(2));
   troubles.raise('partition 1', refused(3));
@@ -81,12 +81,9 @@ it('a trouble is logged separately for each source', async () => {
     },
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3, times: 1, forSeconds: 60 } },
   ]);
-  troubles.close();
 });
 
 it('a trouble ends by itself after a minute without an event', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   troubles.raise('hub', refused(1));
   troubles.raise('hub', refused(2));
   await vi.advanceTimersByTimeAsync(120_000);
@@ -101,12 +98,9 @@ it('a trouble ends by itself after a minute without an event', async () => {
   expect(vi.getTimerCount()).toBe(0);
   troubles.raise('hub', refused(3));
   expect(log.lines.at(-1)).toEqual({ level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3 } });
-  troubles.close();
 });
 
 it('a trouble that is a state lasts until it is resolved, and each minute’s line has the current state', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   let waiting = 4;
   troubles.raise('backend', {
     level: 'error',
@@ -127,20 +121,16 @@ it('a trouble that is a state lasts until it is resolved, and each minute’s li
 });
 
 it('the line of each minute has how much waits then', async () => {
-  const log = recordingLog();
   let messages = 0;
-  const troubles = createTroubles(log, () => ({ waiting: { messages } }));
+  troubles = createTroubles(log, () => ({ waiting: { messages } }));
   troubles.raise('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({}) });
   messages = 17;
   await vi.advanceTimersByTimeAsync(60_000);
   troubles.clear('backend', 'backend is back');
   expect(log.lines.map(({ fields }) => fields['waiting'])).toEqual([undefined, { messages: 17 }, undefined]);
-  troubles.close();
 });
 
 it('the number of sources is bounded: those beyond the bound are logged as one', async () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   for (let source = 0; source < 5_000; source += 1) troubles.raise(`device ${source}`, refused(source));
   expect([log.lines.length, vi.getTimerCount()]).toEqual([1_001, 1_001]);
   troubles.close();
@@ -148,8 +138,7 @@ it('the number of sources is bounded: those beyond the bound are logged as one',
 });
 
 it('of the troubles that are not over, those that began last come first, also when others are raised again', async () => {
-  const log = recordingLog();
-  const [troubles, others] = [createTroubles(log), createTroubles(log)];
+  const others = createTroubles(log);
   for (const [part, attempt] of [
     [troubles, 1],
     [others, 2],
@@ -164,13 +153,10 @@ it('of the troubles that are not over, those that began last come first, also wh
     { fields: { attempt: 2 }, times: 1, forSeconds: 2 },
     { fields: { attempt: 1 }, times: 2, forSeconds: 3 },
   ]);
-  troubles.close();
   others.close();
 });
 
 it('a source that is known is told from the others although there are very many of them', () => {
-  const log = recordingLog();
-  const troubles = createTroubles(log);
   for (let source = 0; source < 1_002; source += 1) troubles.raise(String(source), refused(source));
   troubles.raise('0', refused(-1));
   const times = currentTroubles(log).map((one) => one.times);
