@@ -84,13 +84,7 @@ describe('the share of a caller', () => {
   const ofDevice = expect.objectContaining({ detail: expect.stringMatching(/^the device has 5 invocations/) });
   const ofCaller = expect.objectContaining({ detail: expect.stringMatching(/^the caller has 4 .* while others ask/) });
 
-  it('is all of a device while no other caller asks', () => {
-    const acquire = five();
-    for (let many = 0; many < 5; many += 1) acquire('motor', 'a');
-    expect(() => acquire('motor', 'a')).toThrow(ofDevice);
-  });
-
-  it('is all but one while others ask, so that a refused caller gets the next', () => {
+  it('is all of a device while no other caller asks, and all but one while others do, so that a refused one gets the next', () => {
     const acquire = five();
     const releases = Array.from({ length: 5 }, () => acquire('motor', 'a'));
     expect(() => acquire('motor', 'b')).toThrow(ofDevice);
