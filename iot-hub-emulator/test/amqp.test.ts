@@ -210,14 +210,6 @@ describe('a device over AMQP', () => {
   };
 
   describe('a batch', () => {
-    test('is taken in message by message, in order', async () => {
-      const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
-      expect(await outcomeOf(sender, batch(Buffer.from('a'), Buffer.from('b')), batchFormat)).toBe('accepted');
-      expect(d2c()).toMatchObject([
-        { deviceId: 'pump-1', properties: { n: 0 }, body: Buffer.from('a') },
-        { deviceId: 'pump-1', properties: { n: 1 }, body: Buffer.from('b') },
-      ]);
-    });
     test('may have 256 KB in all, and is refused as a whole if it has more', async () => {
       const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
       // each property has a name of one dead letter and a value of one digit

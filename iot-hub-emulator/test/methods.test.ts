@@ -2,7 +2,7 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
+import { deviceClient, moduleClient } from './support/clients.ts';
 import { connectedDevice, publishPacket, type RawDevice } from './support/device.ts';
 import { serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
@@ -158,10 +158,6 @@ describe('a direct method', () => {
   ])('with %s is refused', async (_, call, says) => {
     const failed = { name: 'ArgumentError', status: 400, code: 400004 };
     expect(await failure(call)).toMatchObject({ ...failed, ...(says && { says: expect.stringContaining(says) }) });
-  });
-  test('of a policy without the right is refused', async () => {
-    const client = serviceClient(hub, hub.connectionString('registryRead'));
-    expect(await failure({}, deviceId, undefined, client)).toMatchObject({ status: 401, code: 401002 });
   });
   test('is in the journal with its payload, time-outs and result', async () => {
     await failure({ payload: { speed: 3 }, responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 });

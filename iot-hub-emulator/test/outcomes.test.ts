@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import type { Delivery, EventContext, Message, Sender } from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { bareConnection, putDeviceToken, serviceLink, toDevice } from './support/bare.ts';
-import { nameOfError, serviceMessage } from './support/clients.ts';
-import { openService } from './support/eventClients.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // rhea as a server gives the second of two outcomes that leave together the state of the first. Of many messages on one
@@ -81,13 +79,3 @@ describe.each([0, 1, 2].map((number) => firstSeed + number))(
     });
   },
 );
-
-test('the official service client learns the outcome of each message', async () => {
-  const client = await openService(hub);
-  await client.send('pump-0', serviceMessage('first'));
-  const roll = dice(4);
-  const recipients = Array.from({ length: 1500 }, (_, n) => (roll(2) === 0 ? 'nobody' : (known[n % 100] ?? '')));
-  const sending = recipients.map((deviceId) => nameOfError(client.send(deviceId, serviceMessage('x'))));
-  const errors = await Promise.all(sending);
-  expect(errors).toEqual(recipients.map((deviceId) => (deviceId === 'nobody' ? 'DeviceNotFoundError' : 'none')));
-});

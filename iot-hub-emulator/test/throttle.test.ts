@@ -304,15 +304,6 @@ test('the official producer learns that an event is too large, and keeps its lin
   expect(hub.counters().appended).toBe(2);
 });
 
-test('the official device client loses its link by a message over the link’s limit, and can send again', async () => {
-  const hub = await start();
-  const device = await openDevice(hub, 'pump-1', undefined, amqp.Amqp);
-  await expect(device.sendEvent(deviceMessage(Buffer.alloc(1_300_000)))).rejects.toThrow();
-  // until it hears that its link has ended, what it sends there is lost
-  await expect.poll(() => nameOfError(device.sendEvent(deviceMessage('after')))).toBe('none');
-  expect(hub.journal.list({ kind: 'd2c' })).toMatchObject([{ body: Buffer.from('after') }]);
-});
-
 test('a device gets the refusal of a too large message before the message is complete, and none of it is kept', async () => {
   const hub = await start();
   const connection = await bareConnection(hub);
