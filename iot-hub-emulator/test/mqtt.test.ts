@@ -191,6 +191,12 @@ describe('a will', () => {
   const topic = 'devices/pump-1/messages/events/a=1';
   const will = { topic, payload: Buffer.from('gone'), qos: 1, retain: false } as const;
 
+  test('is published when the connection breaks, marked as a will', async () => {
+    const device = await connectedDevice(hub, 'pump-1', { will });
+    device.socket.destroy();
+    const properties = { a: '1', 'iothub-MessageType': 'Will' };
+    await expect.poll(() => events('pump-1')).toMatchObject([{ properties, body: Buffer.from('gone') }]);
+  });
   test('is not published when the device disconnects', async () => {
     const device = await connectedDevice(hub, 'pump-1', { will });
     device.send({ cmd: 'disconnect' });
@@ -318,13 +324,6 @@ describe('subscribing', () => {
     expect((await device.next('publish')).payload.toString()).toBe('next');
     expect(hub.journal.list({ kind: 'c2d-delivered' })).toHaveLength(1);
     expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
-  });
-  test('with quality of service 0 a message is removed when it is sent', async () => {
-    const device = await connectedDevice(hub, 'pump-1');
-    await subscribe(device, 'pump-1', 0);
-    queue('one');
-    expect((await device.next('publish')).qos).toBe(0);
-    expect(hub.devicebound.pending('pump-1')).toEqual([]);
   });
   test('a repeated subscription delivers no message twice', async () => {
     queue('one');
