@@ -49,20 +49,3 @@ test('a connection string leaves out the default port of a protocol, and no othe
   expect(hosts(5672, 5671, 1883, 'hub')).toEqual(['hub', 'hub', 'hub:1883']);
   expect(hosts(5672, 5671, 1883, 'fd00::1')).toEqual(['[fd00::1]', '[fd00::1]', '[fd00::1]:1883']);
 });
-
-const page = readFileSync('iot-hub-emulator/docs/clients.md', 'utf8');
-const [, after = ''] = page.split('<!-- cases:');
-const rows = after
-  .split('\n')
-  .filter((line) => /^\| (?!suite|---)/.test(line))
-  .map((line) =>
-    line
-      .slice(1, -1)
-      .split(' | ')
-      .map((cell) => cell.trim()),
-  );
-
-test.each(rows)('%s, %s is %s', (_, __, here = '') => {
-  const [, file = '', title = ''] = /^`([\w./]+)` › (.+)$/.exec(here) ?? [];
-  expect(readFileSync(`iot-hub-emulator/test/${file}.ts`, 'utf8')).toContain(title);
-});
