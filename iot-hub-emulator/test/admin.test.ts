@@ -389,14 +389,6 @@ test('a client that asks for deleted entries gets a gap', async () => {
   expect(seen.text).toMatch(new RegExp(`^event: gap\ndata: {"after":1,"next":${first}}\n\nid: ${first}\n`));
 });
 
-test('a client with a position beyond the end of the journal gets a gap', async () => {
-  const { add, port } = await streaming();
-  add('a');
-  const { seen, ids } = await reader(port, '/', { 'last-event-id': '99' });
-  await vi.waitFor(() => expect(ids()).toEqual([1]), soon);
-  expect(seen.text).toContain('event: gap\ndata: {"after":99,"next":1}');
-});
-
 test('a client that does not read costs little memory, and gets a gap when it reads on', async () => {
   const { add, port, responses } = await streaming({ bytes: 1_000_000 });
   const socket: Socket = connect(port, '127.0.0.1');

@@ -7,14 +7,13 @@ import { connect, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
-import iothub from 'azure-iothub';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startHub } from '../src/hub.ts';
 import { type Access, createAccess } from '../src/identity/access.ts';
 import { createCaCertificates } from '../src/identity/caCertificates.ts';
 import type { Policy } from '../src/identity/policies.ts';
 import { createRegistry, type Registry } from '../src/identity/registry.ts';
-import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
+import { parseSas, signSas } from '../src/identity/sas.ts';
 import { deviceClient, deviceMessage, listenToEvents, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
 import { openService } from './support/eventClients.ts';
@@ -23,15 +22,6 @@ import { listening } from './support/listening.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
 const directory = folderForEach('hub');
-
-test('keys, policies and certificates survive a restart in the same directory', async () => {
-  const keys = async () => {
-    await using hub = await startHub({ directory });
-    return [hub.serviceConnectionString, hub.eventsConnectionString].map((text) => text.replace(/:\d+/, ''));
-  };
-  const first = await keys();
-  expect(await keys()).toEqual(first);
-});
 
 describe('a hub without a directory', () => {
   const before = process.env['TMPDIR'];
@@ -154,17 +144,6 @@ describe('access', () => {
   const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
 
   describe('shared access signatures', () => {
-    test('are recognised when the official client signed them', () => {
-      const token = iothub.SharedAccessSignature.create('hub.example', 'service', key, later);
-      const parsed = parseSas(token.toString());
-      expect(parsed).toMatchObject({ resource: 'hub.example', keyName: 'service', expiry: String(later) });
-      expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(true);
-    });
-    test('use the key as text for Event Hubs and as base64 for IoT Hub', () => {
-      const parsed = parseSas(signSas('sb://h/x', key, 'utf8', later, 'p'));
-      expect(parsed && isSignedWith(parsed, key, 'utf8')).toBe(true);
-      expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(false);
-    });
     test.each([
       ['', 'nothing'],
       ['Bearer x', 'another kind of token'],
@@ -291,16 +270,6 @@ describe('access', () => {
       expect(() => logIn('d1', undefined, device)).toThrow('disabled');
       const module = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
       expect(() => logIn('d1', 'm', module)).toThrow('disabled');
-    });
-    test('no refusal repeats a part of the token', () => {
-      const token = service('localhost', later, otherKey);
-      const signature = /sig=([^&]+)/.exec(token)?.[1] ?? '';
-      try {
-        access.claim(token, 'localhost');
-        expect.unreachable();
-      } catch (error) {
-        expect(String(error)).not.toContain(signature);
-      }
     });
   });
 });

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { watchIdleConnection } from '../src/amqp/link/idleConnection.ts';
 import { type IdleRules, idleRules } from '../src/limits/idle.ts';
 import { bareConnection, eventReceiver, outcomeOf, putToken, serviceLink, toDevice } from './support/bare.ts';
-import { serviceClient, serviceMessage } from './support/clients.ts';
 import { hubForTest } from './support/sharedHub.ts';
 
 // What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
@@ -19,15 +18,6 @@ const expectEnd = ({ error }: { error?: unknown }, condition: string, descriptio
 test('the hub announces its idle time-out and the number of sessions it allows', async () => {
   const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
   expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
-});
-
-test('the official event client, which seldom asks about the hub, is disconnected in between and reconnects', async () => {
-  const hub = await start({ unusedConnection: 1000 });
-  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
-  onTestFinished(() => client.close());
-  expect(await client.getPartitionIds()).toEqual(['0']);
-  await expect.poll(() => hub.counters().connections.all).toBe(0);
-  expect(await client.getPartitionIds()).toEqual(['0']);
 });
 
 test('a connection without links other than those of $cbs is closed', async () => {
@@ -59,18 +49,6 @@ test('a connection that broke with its links is watched no more', () => {
   watched.end();
   for (const end of ends) end();
   expect([ends.length, vi.getTimerCount()]).toEqual([1, 0]);
-});
-
-test('the official service client reconnects when its connection was closed before its first message', async () => {
-  const hub = await start({ unusedConnection: 300 });
-  const client = serviceClient(hub);
-  onTestFinished(() => client.close().then(() => undefined));
-  // A machine that is slow may not get as far in time as a link, or even as far as being open, and then is closed again.
-  await expect.poll(() => client.open().then(() => true, String)).toBe(true);
-  await expect.poll(() => hub.counters().connections.all).toBe(0);
-  const sent = () => client.send('pump-1', serviceMessage('late')).then(() => true, String);
-  await expect.poll(sent).toBe(true);
-  expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
 });
 
 test('a silent official producer loses its link but not its connection, and sends again', async () => {
@@ -109,15 +87,4 @@ test('a silent service is detached from its link to devices, and its connection 
   await closed;
   expectEnd(sender, 'amqp:link:detach-forced', 'Idle timeout: 00:00:02.');
   expect(sender.connection.is_open()).toBe(true);
-});
-
-test('a silent official service client loses its link, and reconnects for its next message', async () => {
-  const hub = await start({ devicebound: 1000 });
-  const client = serviceClient(hub);
-  onTestFinished(() => client.close().then(() => undefined));
-  await client.send('pump-1', serviceMessage('first'));
-  // It closes the connection with its link.
-  await expect.poll(() => hub.counters().connections.all).toBe(0);
-  await expect.poll(() => client.send('pump-1', serviceMessage('second')).then(() => true, String)).toBe(true);
-  expect(hub.devicebound.pending('pump-1')).toHaveLength(2);
 });

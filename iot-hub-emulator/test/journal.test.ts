@@ -53,15 +53,6 @@ describe('the journal', () => {
     journal.add(connected('small'));
     expect(journal.list()).toMatchObject([connected('small')]);
   });
-  test('calls its watchers until they stop', () => {
-    const journal = createJournal();
-    const seen: number[] = [];
-    const unwatch = journal.watch(({ position }) => seen.push(position));
-    journal.add(connected('a'));
-    unwatch();
-    journal.add(connected('a'));
-    expect(seen).toEqual([1]);
-  });
 });
 
 test.each([
