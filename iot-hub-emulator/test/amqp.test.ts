@@ -18,13 +18,15 @@ import {
 } from './support/bare.ts';
 import { listenInTest } from './support/eventClients.ts';
 import { beginning, compound, emptyElements, nestedLists, plainMessages, section } from './support/rawAmqp.ts';
+import { frame, header, saslHeader, text } from './support/rawClient.ts';
 import { hubForEach, hubForTest } from './support/sharedHub.ts';
 
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
 
 let lead = 0;
 beforeEach(() => (lead = 0));
-const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, now: () => Date.now() + lead });
+const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
+const hub = hubForEach({ devices, partitions: 1, ownerMaySend: true, now: () => Date.now() + lead });
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
 const { data_section, data_sections } = rhea.message;
@@ -90,13 +92,6 @@ test('a receiver whose next events were removed by the retention continues with 
 describe('a link', () => {
   const links = () => hub.counters().links;
 
-  test('is listed until its client closes it', async () => {
-    const { receiver } = await eventReceiver(hub);
-    expect(hub.counters().receivers).toHaveLength(1);
-    receiver.close();
-    await ended(receiver);
-    expect(hub.counters()).toMatchObject({ receivers: [], links: 0 });
-  });
   test('is listed until its client ends the session', async () => {
     const connection = await loggedIn();
     await putDeviceToken(hub, connection, 'pump-1');
@@ -124,10 +119,6 @@ describe('tokens', () => {
     'a receiver of %s without the right of service connect is refused',
     async (address) => expect(await ended((await loggedIn()).open_receiver(address))).toBe('amqp:unauthorized-access'),
   );
-  test('a link to the devices without a token is refused', async () => {
-    const sender = (await bareConnection(hub)).open_sender('/messages/devicebound');
-    expect(await ended(sender)).toBe('amqp:unauthorized-access');
-  });
   test.each([
     ['a connection without a token', undefined, undefined, 401],
     ['a policy that may listen', 'events', undefined, 200],
@@ -157,13 +148,6 @@ describe('tokens', () => {
 });
 
 describe('misbehaviour', () => {
-  test('by a filter that Event Hubs does not know is refused', async () => {
-    const filter = {
-      'apache.org:selector-filter:string': rhea.types.wrap_described("amqp.annotation.colour > 'red'", 0x468c00000004),
-    };
-    const receiver = (await loggedIn()).open_receiver({ source: { address: partition, filter } });
-    expect(await ended(receiver)).toBe('com.microsoft:argument-error');
-  });
   test('by an unknown address is answered with not-found', async () => {
     const connection = await bareConnection(hub);
     expect(await ended(connection.open_receiver('nowhere'))).toBe('amqp:not-found');
@@ -189,11 +173,6 @@ describe('misbehaviour', () => {
 describe('a device over AMQP', () => {
   // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
 
-  let lead = 0;
-  beforeEach(() => (lead = 0));
-  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'Pump-1' }, { deviceId: 'pump-2' }];
-  const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
-
   const batch = (...bodies: Buffer[]) =>
     rhea.message.encode({
       body: data_sections(
@@ -209,17 +188,15 @@ describe('a device over AMQP', () => {
     return connection;
   };
 
-  describe('a batch', () => {
-    test('may have 256 KB in all, and is refused as a whole if it has more', async () => {
-      const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
-      // each property has a name of one dead letter and a value of one digit
-      const half = Buffer.alloc(maxEventSize / 2 - 2);
-      const most = [half, Buffer.alloc(half.length)];
-      expect(await outcomeOf(sender, batch(...most), batchFormat)).toBe('accepted');
-      const more = batch(half, Buffer.alloc(half.length + 1));
-      expect(await outcomeOf(sender, more, batchFormat)).toBe('amqp:link:message-size-exceeded');
-      expect(d2c()).toHaveLength(2);
-    });
+  test('a batch may have 256 KB in all, and is refused as a whole if it has more', async () => {
+    const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+    // each property has a name of one dead letter and a value of one digit
+    const half = Buffer.alloc(maxEventSize / 2 - 2);
+    const most = [half, Buffer.alloc(half.length)];
+    expect(await outcomeOf(sender, batch(...most), batchFormat)).toBe('accepted');
+    const more = batch(half, Buffer.alloc(half.length + 1));
+    expect(await outcomeOf(sender, more, batchFormat)).toBe('amqp:link:message-size-exceeded');
+    expect(d2c()).toHaveLength(2);
   });
   test('a device cannot forge a stamp by an annotation', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
@@ -376,8 +353,6 @@ describe('a device over AMQP', () => {
 describe('bytes beyond the limits', () => {
   // AMQP just beyond the limits within which the hub has its library decode it. The library decodes this, too.
 
-  const hub = hubForEach({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ownerMaySend: true });
-
   const bytes = (...all: number[]) => Buffer.from(all);
   const many = emptyElements(257);
   const deep = nestedLists(33);
@@ -402,23 +377,13 @@ describe('bytes beyond the limits', () => {
   const eventBytes = () => hub.partitions[0]?.at(0)?.bytes ?? Buffer.alloc(0);
 
   describe('without a login,', () => {
-    const amqp = Buffer.from('AMQP\0\x01\0\0', 'latin1');
-    const sasl = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
-    const frame = (type: number, performative: Buffer) => {
-      const head = Buffer.alloc(8);
-      head.writeUInt32BE(8 + performative.length);
-      head.set([2, type], 4);
-      return Buffer.concat([head, performative]);
-    };
-    const open = (inside: Buffer) =>
-      Buffer.concat([bytes(0, 0x53, 0x10), compound(0xd0, 2, bytes(0xa1, 1, 0x78), inside)]);
-    const init = (inside: Buffer) => Buffer.concat([bytes(0, 0x53, 0x41), compound(0xd0, 1, inside)]);
+    const open = (inside: Buffer) => frame('open', [text('x'), inside]);
 
     test.each([
-      ['an open frame of 257 elements without bytes', [amqp, frame(0, open(many))]],
-      ['an open frame of 33 nested lists', [amqp, frame(0, open(deep))]],
-      ['a login of 257 elements without bytes', [sasl, frame(1, init(many))]],
-      ['such an open frame in pieces', [amqp, frame(0, open(many)).subarray(0, 20), frame(0, open(many)).subarray(20)]],
+      ['an open frame of 257 elements without bytes', [header, open(many)]],
+      ['an open frame of 33 nested lists', [header, open(deep)]],
+      ['a login of 257 elements without bytes', [saslHeader, frame('init', [many], undefined, 1)]],
+      ['such an open frame in pieces', [header, open(many).subarray(0, 20), open(many).subarray(20)]],
     ])('%s ends the connection, and no other', async (_, pieces) => {
       const sender = await toTelemetry();
       const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import rhea, { type Connection, type EventContext } from 'rhea';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { signSas } from '../src/identity/sas.ts';
 import { inject } from '../src/testing/inject.ts';
-import { ended, keyOf, outcomeOf, toDevice } from './support/bare.ts';
+import { deviceToken, ended, keyOf, outcomeOf, serviceToken, toDevice } from './support/bare.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // Names and passwords instead of tokens at $cbs, and the way from the hub's own name to its events.
@@ -14,11 +13,7 @@ beforeEach(() => (lead = 0));
 const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
 const hub = hubForEach({ devices, partitions: 1, now: () => Date.now() + lead });
 
-const soon = () => Math.floor(Date.now() / 1000) + 600;
-const tokenOf = (policy: string, resource = 'localhost') =>
-  signSas(resource, keyOf(hub, policy), 'base64', soon(), policy);
-const deviceToken = (deviceId: string) =>
-  signSas(`localhost/devices/${deviceId}`, hub.registry.get(deviceId)?.primaryKey ?? '', 'base64', soon());
+const tokenOf = (policy: string, resource?: string) => serviceToken(hub, policy, resource);
 
 const begin = (username: string, password: string): Connection => {
   const container = rhea.create_container();
@@ -42,7 +37,7 @@ describe('a name and a password', () => {
     expect(await outcomeOf(connection.open_sender('/messages/devicebound'), toDevice('pump-1'))).toBe('accepted');
   });
   test('of a device allow that device to send, and no other', async () => {
-    const connection = await enter('pump-1@sas.sandbox-hub', deviceToken('pump-1'));
+    const connection = await enter('pump-1@sas.sandbox-hub', deviceToken(hub, 'pump-1'));
     const sender = connection.open_sender('/devices/pump-1/messages/events');
     expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
     expect(await ended(connection.open_sender('/devices/pump-2/messages/events'))).toBe('amqp:unauthorized-access');
@@ -59,8 +54,8 @@ describe('a name and a password', () => {
     ['a wrong key', () => ['service', 'd3Jvbmc=']],
     ['an unknown policy', () => ['nobody', keyOf(hub, 'service')]],
     ['the token of another policy', () => ['service@sas.root.sandbox-hub', tokenOf('registryRead')]],
-    ['the token of another device', () => ['pump-1@sas.sandbox-hub', deviceToken('pump-2')]],
-    ['the token of a device for a policy', () => ['service@sas.root.sandbox-hub', deviceToken('pump-1')]],
+    ['the token of another device', () => ['pump-1@sas.sandbox-hub', deviceToken(hub, 'pump-2')]],
+    ['the token of a device for a policy', () => ['service@sas.root.sandbox-hub', deviceToken(hub, 'pump-1')]],
     ['no token', () => ['service@sas.root.sandbox-hub', keyOf(hub, 'service')]],
     ['nothing', () => ['\0', '\0']],
   ])('are refused with %s, which ends the connection', async (_, credentials) => {

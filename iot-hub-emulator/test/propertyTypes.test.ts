@@ -1,18 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { bareConnection, keyOf, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
+import { bareConnection, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { compound, section, sections } from './support/rawAmqp.ts';
-import {
-  attachReceiver,
-  beginning,
-  described,
-  flow,
-  login,
-  map,
-  rawClient,
-  symbol,
-  text,
-} from './support/rawClient.ts';
+import { attachReceiver, described, flow, map, rawSession, symbol, text } from './support/rawClient.ts';
 import { hubForEach } from './support/sharedHub.ts';
 
 // Application properties keep their types, byte for byte: JavaScript, which has one kind of number, would not see it.
@@ -80,10 +70,8 @@ async function senderTo(address: string) {
 
 /** Events as they reach a receiver. */
 async function received(count: number): Promise<Buffer[]> {
-  const client = await rawClient(hub);
-  client.send(login('events', keyOf(hub, 'events')));
-  await client.has('outcome');
-  client.send(beginning(), attachReceiver('all', 0, partition), flow(0, 100));
+  const client = await rawSession(hub);
+  client.send(attachReceiver('all', 0, partition), flow(0, 100));
   return (await client.has('transfer', count)).map(({ payload }) => payload);
 }
 

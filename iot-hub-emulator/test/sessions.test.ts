@@ -16,6 +16,7 @@ import {
   nothing,
   type RawClient,
   rawClient,
+  rawSession,
   source,
   target,
   text,
@@ -36,13 +37,6 @@ const hub = hubForEach({ partitions: 1, ownerMaySend: true });
 afterEach(() => void vi.restoreAllMocks());
 
 const partition = 'sandbox-hub/ConsumerGroups/$Default/Partitions/0';
-const started = async (policy = 'events'): Promise<RawClient> => {
-  const client = await rawClient(hub);
-  client.send(login(policy, keyOf(hub, policy)));
-  await client.has('outcome');
-  client.send(beginning());
-  return client;
-};
 const accepted = described(0x24, list());
 const disposition = (role: Buffer, first: number, last: number) =>
   frame('disposition', [role, uint(first), uint(last), yes, accepted]);
@@ -56,7 +50,7 @@ describe('a disposition', () => {
     const asked = vi.spyOn(Session.prototype, 'on_disposition');
     hub.faults.add({ kind: 'unsettled' });
     append(hub, ['a', 'b', 'c']);
-    const client = await started();
+    const client = await rawSession(hub);
     client.send(attachReceiver('events', 0, partition), flow(0, 10));
     await client.has('transfer', 3);
     client.send(disposition(yes, first, last), detach(0));
@@ -65,7 +59,7 @@ describe('a disposition', () => {
   });
   test('of none that there is has no effect', async () => {
     const asked = vi.spyOn(Session.prototype, 'on_disposition');
-    const client = await started();
+    const client = await rawSession(hub);
     await client.has('begin');
     client.send(disposition(yes, 0, 5000), disposition(no, 0, 5000), frame('end', []));
     await client.has('end');
@@ -76,7 +70,7 @@ describe('a disposition', () => {
 test('credit that is drained is given back at once, however much it is', async () => {
   const counted = vi.spyOn(Sender.prototype, '_get_drain');
   append(hub, ['a']);
-  const client = await started();
+  const client = await rawSession(hub);
   const drain = [nothing, uint(5000), uint(0), uint(100), uint(0), uint(0), uint(10), nothing, yes];
   client.send(attachReceiver('events', 0, partition), frame('flow', drain));
   const [answer] = await client.has('flow');
@@ -122,7 +116,7 @@ describe('the window of a session has room again', () => {
   test('after messages that are never answered', async () => {
     next = 0;
     const id = hub.faults.add({ kind: 'settle', answer: 'never' });
-    const client = await started('iothubowner');
+    const client = await rawSession(hub, 'iothubowner');
     client.send(attachSender(0));
     for (let round = 1; round <= 6; round += 1) {
       await client.has('flow', round);
@@ -134,7 +128,7 @@ describe('the window of a session has room again', () => {
   });
   test('after messages that came on links which the hub had detached', async () => {
     next = 0;
-    const client = await started('iothubowner');
+    const client = await rawSession(hub, 'iothubowner');
     for (let round = 1; round <= 6; round += 1) {
       client.send(attachSender(0));
       await client.has('attach', round);

@@ -20,31 +20,37 @@ export const disconnected = (connection: Connection): Promise<unknown> => once(c
 
 const soon = () => Math.floor(Date.now() / 1000) + 600;
 
+export const eventAudience = (hub: Hub): string => `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`;
+
 export const eventToken = (hub: Hub, policy: string): string =>
-  signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', soon(), policy);
+  signSas(eventAudience(hub), keyOf(hub, policy), 'utf8', soon(), policy);
 
 export const keyOf = (hub: Hub, policy: string): string =>
   /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
 
-/** Put a token of a policy, good for ten minutes, as an event client or as a service does. Answers the status. */
+/** A token of a policy for the hub, good for ten minutes. */
+export const serviceToken = (hub: Hub, policy: string, resource = 'localhost'): string =>
+  signSas(resource, keyOf(hub, policy), 'base64', soon(), policy);
+
+/** The token that a device signs with its own key, good for ten minutes. */
+export const deviceToken = (hub: Hub, deviceId: string): string =>
+  signSas(`localhost/devices/${deviceId}`, hub.registry.get(deviceId)?.primaryKey ?? '', 'base64', soon());
+
+/** Put a token of a policy as an event client or as a service does. Answers the status. */
 export function putToken(
   hub: Hub,
   connection: Connection,
   use: 'events' | 'service',
   policy: string = use,
 ): Promise<number> {
-  const key = keyOf(hub, policy);
-  const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
-  const encoding = use === 'events' ? 'utf8' : 'base64';
-  return put(connection, audience, signSas(audience, key, encoding, soon(), policy));
+  return use === 'events'
+    ? put(connection, eventAudience(hub), eventToken(hub, policy))
+    : put(connection, 'localhost', serviceToken(hub, policy));
 }
 
-/** Put the token that a device signs with its own key, good for ten minutes. Answers the status. */
-export function putDeviceToken(hub: Hub, connection: Connection, deviceId: string): Promise<number> {
-  const audience = `localhost/devices/${deviceId}`;
-  const key = hub.registry.get(deviceId)?.primaryKey ?? '';
-  return put(connection, audience, signSas(audience, key, 'base64', soon()));
-}
+/** Put the token of a device. Answers the status. */
+export const putDeviceToken = (hub: Hub, connection: Connection, deviceId: string): Promise<number> =>
+  put(connection, `localhost/devices/${deviceId}`, deviceToken(hub, deviceId));
 
 async function put(connection: Connection, audience: string, token: string): Promise<number> {
   const receiver = connection.open_receiver({ source: '$cbs', target: 'answers' });

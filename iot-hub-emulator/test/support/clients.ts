@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import {
   EventHubConsumerClient,
   type EventPosition,
@@ -12,6 +14,7 @@ import device from 'azure-iot-device';
 import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import type { Hub } from '../../src/hub.ts';
+import { createChanges } from './changes.ts';
 
 type Transport = Parameters<typeof device.Client.fromConnectionString>[1];
 
@@ -66,10 +69,7 @@ export function listenToEvents(
   });
   const events: ReceivedEventData[] = [];
   const errors: (Error & { code?: string })[] = [];
-  const waiting = new Set<() => void>();
-  const changed = () => {
-    for (const check of waiting) check();
-  };
+  const { changed, until } = createChanges();
   const handlers = {
     processEvents: async (batch: ReceivedEventData[]) => {
       events.push(...batch);
@@ -86,17 +86,6 @@ export function listenToEvents(
   };
   const subscription: Subscription =
     partition === undefined ? client.subscribe(handlers, settings) : client.subscribe(partition, handlers, settings);
-  const until = <T>(found: () => T | undefined): Promise<T> =>
-    new Promise((resolve) => {
-      const check = () => {
-        const value = found();
-        if (value === undefined) return;
-        waiting.delete(check);
-        resolve(value);
-      };
-      waiting.add(check);
-      check();
-    });
   return {
     events,
     errors,
@@ -153,6 +142,16 @@ export function agentOf(hub: Hub): Agent {
     agents.get(hub) ?? new Agent({ host: 'localhost', port: hub.ports.https, ca: readFileSync(hub.caFile, 'utf8') });
   agents.set(hub, agent);
   return agent;
+}
+
+type Asked = Readonly<{ headers?: object; body?: string | Buffer; tls?: object }>;
+
+/** A request over HTTPS without a client. */
+export async function askRest(hub: Hub, method: string, path: string, { headers = {}, body = '', tls }: Asked = {}) {
+  const agent = tls ? undefined : agentOf(hub);
+  const asked = request(`${hub.restUrl}${path}`, { method, agent, headers: { ...headers }, ...tls }).end(body);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
 /** Lead the REST calls of an official client to the hub, as an application does. */

@@ -68,7 +68,7 @@ for (const [name, address] of [
   const consumer = new EventHubConsumerClient('$Default', address);
   const bodies = await new Promise<string[]>((resolve, reject) => {
     const seen: string[] = [];
-    const subscription = consumer.subscribe(
+    consumer.subscribe(
       {
         async processEvents(events) {
           seen.push(...events.map(({ body }) => String(body)));
@@ -78,7 +78,6 @@ for (const [name, address] of [
       },
       { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1 },
     );
-    void subscription;
   });
   await consumer.close();
   worked.push(`events ${name} ${bodies.toSorted().join()}`);

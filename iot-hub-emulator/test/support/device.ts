@@ -4,6 +4,7 @@ import { connect } from 'node:tls';
 import { type IConnectPacket, type IPublishPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
 import type { Hub } from '../../src/hub.ts';
 import { signSas } from '../../src/identity/sas.ts';
+import { createChanges } from './changes.ts';
 
 /** A device that speaks MQTT packet by packet, and can misbehave. */
 export type RawDevice = Awaited<ReturnType<typeof rawDevice>>;
@@ -13,11 +14,11 @@ export async function rawDevice(hub: Hub) {
   const socket = connect({ port: hub.ports.mqtts, host: '127.0.0.1', ca, servername: 'localhost' });
   await once(socket, 'secureConnect');
   const received: Packet[] = [];
-  const waiting = new Set<() => void>();
+  const { changed, until } = createChanges();
   const packets = parser({ protocolVersion: 4 });
   packets.on('packet', (packet) => {
     received.push(packet);
-    for (const check of waiting) check();
+    changed();
   });
   packets.on('error', () => undefined); // a client of another protocol is answered in that one
   socket.on('data', (chunk) => packets.parse(chunk));
@@ -27,15 +28,9 @@ export async function rawDevice(hub: Hub) {
     send: (packet: Packet) => void writeToStream(packet, socket),
     /** The next packet of a kind that has not been taken yet. */
     next: <T extends Packet['cmd']>(cmd: T) =>
-      new Promise<Extract<Packet, { cmd: T }>>((resolve) => {
-        const check = () => {
-          const at = received.findIndex((packet) => packet.cmd === cmd);
-          if (at < 0) return;
-          waiting.delete(check);
-          resolve(received.splice(at, 1)[0] as Extract<Packet, { cmd: T }>);
-        };
-        waiting.add(check);
-        check();
+      until(() => {
+        const at = received.findIndex((packet) => packet.cmd === cmd);
+        return at < 0 ? undefined : (received.splice(at, 1)[0] as Extract<Packet, { cmd: T }>);
       }),
     closed: new Promise((resolve) => socket.on('close', resolve)),
   };

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import rhea from 'rhea';
 import type { Hub } from '../../src/hub.ts';
+import { keyOf } from './bare.ts';
+import { createChanges } from './changes.ts';
 import { compound } from './rawAmqp.ts';
 
 /** A frame that the hub wrote: its fields as they are on the wire, null ones included. */
@@ -49,8 +51,8 @@ export function frame(
   return Buffer.concat([uint32(content.length + 8), bytes(2, type, 0, 0), content]);
 }
 
-const header = Buffer.from('AMQP\0\x01\0\0', 'latin1');
-const saslHeader = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
+export const header = Buffer.from('AMQP\0\x01\0\0', 'latin1');
+export const saslHeader = Buffer.from('AMQP\x03\x01\0\0', 'latin1');
 
 /** SASL PLAIN of a policy with its key, which may listen to events. */
 export const login = (policy: string, key: string): Buffer =>
@@ -83,7 +85,7 @@ export async function rawClient(hub: Hub) {
   const socket = connect(hub.ports.amqp, '127.0.0.1').on('error', () => undefined);
   const ended = once(socket, 'close');
   const frames: RawFrame[] = [];
-  const waiting = new Set<() => void>();
+  const { changed, until } = createChanges();
   let rest = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
@@ -91,7 +93,7 @@ export async function rawClient(hub: Hub) {
       if (rest[0] !== 0x41 && size > 8) frames.push(read(rest.subarray(0, size)));
       rest = rest.subarray(size);
     }
-    for (const check of waiting) check();
+    changed();
   });
   await once(socket, 'connect');
   return {
@@ -99,19 +101,26 @@ export async function rawClient(hub: Hub) {
     ended,
     send: (...parts: Buffer[]) => void socket.write(Buffer.concat(parts)),
     /** All frames of a kind, as soon as there are so many. */
-    has: (kind: string, count = 1) =>
-      new Promise<RawFrame[]>((resolve, reject) => {
-        const found = () => frames.filter((each) => each.kind === kind);
-        const check = () => {
-          if (found().length < count) return;
-          waiting.delete(check);
-          resolve(found());
-        };
-        void ended.then(() => reject(new Error(`the hub wrote ${frames.map((each) => each.kind).join(', ')}`)));
-        waiting.add(check);
-        check();
-      }),
+    has(kind: string, count = 1): Promise<RawFrame[]> {
+      const found = until(() => {
+        const ofKind = frames.filter((each) => each.kind === kind);
+        return ofKind.length < count ? undefined : ofKind;
+      });
+      const lost = ended.then(() => {
+        throw new Error(`the hub wrote ${frames.map((each) => each.kind).join(', ')}`);
+      });
+      return Promise.race([found, lost]);
+    },
   };
+}
+
+/** A client that has logged in as a policy and begun a session. */
+export async function rawSession(hub: Hub, policy = 'events', incomingWindow?: number): Promise<RawClient> {
+  const client = await rawClient(hub);
+  client.send(login(policy, keyOf(hub, policy)));
+  await client.has('outcome');
+  client.send(beginning(incomingWindow));
+  return client;
 }
 
 /** Of the protocol header or the frame at the beginning. */
