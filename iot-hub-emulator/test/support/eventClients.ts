@@ -27,15 +27,6 @@ export function listenInTest(...given: Parameters<typeof listenToEvents>): Liste
   return listening;
 }
 
-export const nextReceiver = (hub: Hub): Promise<void> =>
-  new Promise((resolve) => {
-    const unwatch = hub.journal.watch(({ kind }) => {
-      if (kind !== 'receiver-opened') return;
-      unwatch();
-      resolve();
-    });
-  });
-
 /** Gives the official service client, open during all tests of a file or group. */
 export function serviceForAll(hub: Hub, give: (service: iothub.Client) => void): void {
   let service: iothub.Client;
