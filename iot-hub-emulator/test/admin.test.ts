@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { get } from 'node:https';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type AdminClient, createAdminClient, operations } from 'iot-hub-emulator/admin';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpServer } from '../src/http/httpServer.ts';
 import type { Hub } from '../src/hub.ts';
@@ -16,9 +14,9 @@ import { createJournal } from '../src/journal/journal.ts';
 import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';
 import { append, eventReceiver, outcomeOf, serviceLink, toDevice } from './support/bare.ts';
+import { askRest } from './support/clients.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { soon } from './support/fixtures.ts';
-import { listening } from './support/listening.ts';
+import { portForTest, soon } from './support/fixtures.ts';
 import { hubForAll, hubForFaults, hubForTest } from './support/sharedHub.ts';
 
 const hub = hubForAll({ devices: [{ deviceId: 'pump-1' }] });
@@ -52,14 +50,6 @@ const asking =
     return { status, body: text === '' ? undefined : JSON.parse(text) };
   };
 const ask = asking(hub);
-/** Of a request to the registry with this token. */
-const statusFor = async (authorization: string) => {
-  const url = `${hub.restUrl}/statistics/devices?api-version=2021-04-12`;
-  const asked = get(url, { ca: readFileSync(hub.caFile), headers: { authorization } });
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  response.resume();
-  return response.statusCode;
-};
 const post = (body: string) => ask('POST', '/devices', body);
 
 describe('the admin port', () => {
@@ -89,9 +79,11 @@ describe('the admin port', () => {
     const [first, second] = (['primaryKey', 'secondaryKey'] as const).map((key) =>
       hub.connectionString('registryRead', key),
     );
-    const query = (connectionString = '') => {
+    const query = async (connectionString = '') => {
       const [, key = ''] = /SharedAccessKey=(.*)$/.exec(connectionString) ?? [];
-      return statusFor(signSas('localhost', key, 'base64', Math.floor(Date.now() / 1000) + 60, 'registryRead'));
+      const authorization = signSas('localhost', key, 'base64', Math.floor(Date.now() / 1000) + 60, 'registryRead');
+      const path = '/statistics/devices?api-version=2021-04-12';
+      return (await askRest(hub, 'GET', path, { headers: { authorization } })).status;
     };
     expect([await query(first), await query(second)]).toEqual([200, 200]);
     const renew = (policy: string, body: string) => ask('POST', `/policies/${policy}/keys`, body);
@@ -217,11 +209,6 @@ test('the admin client sends ids, bodies and queries, and gives what the hub ans
   expect(connectionString).toBe(ofClient.deviceConnectionString('made%1'));
   expect(await admin.removeDevice('made%1')).toBeUndefined();
   expect((await admin.listDevices()).devices.map(({ deviceId }) => deviceId)).toEqual(['pump-1']);
-  const fault = { kind: 'settle', answer: 'reject', times: 3 } as const;
-  const added = await admin.addFault(fault);
-  if (!('id' in added)) throw new Error('it stands');
-  expect(await admin.listFaults()).toEqual({ faults: [{ id: added.id, fault, struck: 0 }] });
-  await admin.clearFault(added.id);
   expect(await admin.addFault({ kind: 'drop' })).toEqual({ struck: 0 });
   expect(await admin.renewKey('device', {})).toMatchObject({ policy: 'device', key: 'primaryKey' });
 });
@@ -290,11 +277,6 @@ test('answers about certificates, and about what is not there, comply with the c
   expect((await ask('POST', '/devices', signed)).status).toBe(201);
 });
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
 /** A server that streams a journal and nothing else, and how many watch the journal. */
 async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
   const kept = createJournal({ bytes });
@@ -310,7 +292,7 @@ async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
   const journal = new Proxy(kept, { get: (target, name) => (name === 'watch' ? watch : Reflect.get(target, name)) });
   const closing = new AbortController();
   const responses: ServerResponse[] = [];
-  const server: Server = createHttpServer({
+  const server = createHttpServer({
     keepAliveMs: 1000,
     explain: () => 'reset',
     async serve(request, response) {
@@ -321,8 +303,7 @@ async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
       return 'written';
     },
   });
-  const { port, close } = await listening(server);
-  ends.push(close);
+  const port = await portForTest(server);
   const add = (deviceId: string, reason = '') =>
     kept.add({ kind: 'disconnected', deviceId, protocol: 'mqtt', reason }).position;
   return { journal: kept, add, closing, responses, port, watchers: () => watchers };
@@ -331,7 +312,7 @@ async function streaming({ bytes = 1_000_000, heartbeatMs = 60_000 } = {}) {
 /** A client that reads events as they come. */
 async function reader(port: number, path: string, headers: Record<string, string> = {}) {
   const away = new AbortController();
-  ends.push(() => away.abort());
+  onTestFinished(() => away.abort());
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: away.signal });
   const seen = { text: '', isEnded: false };
   const reading = (async () => {
@@ -392,7 +373,7 @@ test('a client that asks for deleted entries gets a gap', async () => {
 test('a client that does not read costs little memory, and gets a gap when it reads on', async () => {
   const { add, port, responses } = await streaming({ bytes: 1_000_000 });
   const socket: Socket = connect(port, '127.0.0.1');
-  ends.push(() => socket.destroy());
+  onTestFinished(() => void socket.destroy());
   socket.write('GET /?since=0 HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await vi.waitFor(() => expect(responses).toHaveLength(1), soon);
   let most = 0;
@@ -438,41 +419,41 @@ test('a stream without entries has heartbeats', async () => {
   await vi.waitFor(() => expect(seen.text).toContain(': heartbeat\n\n'), soon);
 });
 
-describe('over the admin port', () => {
+describe('faults over the admin port', () => {
   const hub = hubForFaults({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
 
   const ask = asking(hub);
 
-  describe('faults over the admin port', () => {
-    test('are added, listed and cleared', async () => {
-      const fault = { kind: 'settle', answer: 'reject', times: 3 };
-      const { status, body } = await ask('POST', '/faults', fault);
-      expect(status).toBe(201);
-      expect((await ask('GET', '/faults')).body).toEqual({ faults: [{ id: body.id, fault, struck: 0 }] });
-      expect(await ask('DELETE', `/faults/${body.id}`)).toEqual({ status: 204, body: undefined });
-      expect((await ask('DELETE', `/faults/${body.id}`)).status).toBe(404);
-      await ask('POST', '/faults', fault);
-      expect(await ask('DELETE', '/faults')).toEqual({ status: 200, body: { ended: 1 } });
-      expect((await ask('GET', '/faults')).body).toEqual({ faults: [] });
-    });
-    test('happen at once and count what they affected', async () => {
-      const device = await connectedDevice(hub, 'pump-1');
-      const answer = await ask('POST', '/faults', { kind: 'drop', connections: 'device' });
-      expect(answer).toEqual({ status: 200, body: { struck: 1 } });
-      await device.closed;
-    });
-    test.each([
-      [{ kind: 'nonsense' }, 'kind'],
-      [{ kind: 'settle' }, 'answer'],
-      [{ kind: 'settle', answer: 'hold', time: 1 }, 'this kind has no field time'],
-      [{ kind: 'burst', events: 0 }, 'events'],
-      [7, 'object'],
-    ])('that are invalid are refused with a sentence: %j', async (fault, word) => {
-      const { status, body } = await ask('POST', '/faults', fault);
-      expect(status).toBe(400);
-      expect(body.error).toContain('That is no fault');
-      expect(body.error).toContain(word);
-    });
+  test('are added, listed and cleared', async () => {
+    const fault = { kind: 'settle', answer: 'reject', times: 3 };
+    const { status, body } = await ask('POST', '/faults', fault);
+    expect(status).toBe(201);
+    expect((await ask('GET', '/faults')).body).toEqual({ faults: [{ id: body.id, fault, struck: 0 }] });
+    expect(await ask('DELETE', `/faults/${body.id}`)).toEqual({ status: 204, body: undefined });
+    expect((await ask('DELETE', `/faults/${body.id}`)).status).toBe(404);
+    await ask('POST', '/faults', fault);
+    expect(await ask('DELETE', '/faults')).toEqual({ status: 200, body: { ended: 1 } });
+    expect((await ask('GET', '/faults')).body).toEqual({ faults: [] });
+  });
+  test('happen at once and count what they affected', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    const answer = await ask('POST', '/faults', { kind: 'drop', connections: 'device' });
+    expect(answer).toEqual({ status: 200, body: { struck: 1 } });
+    await device.closed;
+  });
+  test.each([
+    [{ kind: 'dorp' }, 'kind takes settle, refuse-connection, '],
+    [{ kind: 'settle' }, 'answer takes hold, delay, never, release, modify, reject, detach, close, fin, rst'],
+    [{ kind: 'drop', how: 'slowly', colour: 'red' }, 'how takes fin, rst; this kind has no field colour'],
+    [{ kind: 'settle', answer: 'reject', times: 0 }, 'times is at least 1'],
+    [{ kind: 'rest', answer: 'status', status: 9000 }, 'status is at most 599'],
+    [{ kind: 'rest', answer: 'status', path: '' }, 'path must not be empty'],
+    [{ kind: 'rest', answer: 'status', path: 'x'.repeat(257) }, 'path has at most 256 characters'],
+    [7, 'a fault takes a JSON object'],
+  ])('that are invalid are refused with a sentence: %j', async (fault, sentence) => {
+    const { status, body } = await ask('POST', '/faults', fault);
+    expect([status, body.error]).toEqual([400, expect.stringContaining(`That is no fault: ${sentence}`)]);
+    expect(body.error).not.toMatch(/expected|received|✖|→/);
   });
   test('a burst in a hub without devices is refused with a status and a sentence', async () => {
     const empty = asking(await hubForTest());
