@@ -28,6 +28,7 @@ describe('a call to a device', () => {
     const own = listen('pump-1');
     const others = listen(other);
     const [first, second, ofOther] = ['pump-1', 'pump-1', other].map((id) => methods.invoke(id, call));
+    methods.answer(other, own.asked[0]?.requestId ?? '', 500, '"of another"'); // counts for nothing
     others.leave();
     await expect(ofOther).rejects.toMatchObject(gone);
     methods.answer('pump-1', own.asked[0]?.requestId ?? '', 200, '"done"');

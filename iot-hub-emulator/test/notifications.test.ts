@@ -2,7 +2,7 @@ import type { ReceivedEventData } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { notificationSources } from '../src/notifications/hubNotification.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
-import { hubForAll, hubForTest } from './support/sharedHub.ts';
+import { hubForAll } from './support/sharedHub.ts';
 
 // Events of the hub's own, as Microsoft's page "IoT Hub non-telemetry event schemas" shows them. What devices and services do
 // here they do by the official clients, and so does who reads the events.
@@ -117,14 +117,4 @@ describe('a notification', () => {
     ]);
     expect(events.map(bodyOf)[1]).toMatchObject({ deviceId: 'pump-1', tags: { hall: 8 } });
   });
-});
-
-test('no notification is sent unless its source is enabled', async () => {
-  const silent = await hubForTest({ partitions: 1, devices: [{ deviceId: 'pump-1' }] });
-  const device = await deviceClient(silent, 'pump-1');
-  await device.open();
-  silent.twins.change('pump-1', { tags: { hall: 1 } });
-  await device.close();
-  silent.registry.delete('pump-1');
-  expect(silent.counters().appended).toBe(0);
 });

@@ -71,13 +71,6 @@ describe('a lock', () => {
     receiver.got[0]?.settle('abandon');
     expect([changed, receiver.items().slice(0, 1)]).toEqual([before, ['a1']]);
   });
-  test('hides a message from other receivers', () => {
-    open();
-    queue.add('a');
-    const second = open();
-    queue.flush();
-    expect(second.items()).toEqual([]);
-  });
   test('protects a message beyond its time to live', () => {
     const receiver = open();
     queue.add('a', Date.now() + 10_000);

@@ -89,17 +89,12 @@ describe.each(transports)('over %s', (name, Transport, isOverWebSockets) => {
     await service.send(deviceId, serviceMessage('open'));
     expect((await received).getData().toString()).toBe('open');
   });
-  test('by the secondary one, and by a certificate that a registered CA certificate stands behind', async () => {
-    const own = await issueCertificate({ name: 'anything', role: 'client' });
-    const [primaryThumbprint, secondaryThumbprint] = ['A'.repeat(64), sha256(own)];
-    deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint, secondaryThumbprint });
-    for (const [deviceId, certificate] of Object.entries({ [`own-${name}`]: own, signed })) {
-      const client = await clientOf(deviceId, certificate, Transport, isOverWebSockets);
-      await client.open();
-      await client.sendEvent(deviceMessage('{}'));
-      expect(hub.journal.list({ deviceId, kind: 'd2c' }).length).toBeGreaterThan(0);
-      await client.close();
-    }
+  test('by a certificate that a registered CA certificate stands behind', async () => {
+    const before = hub.journal.list({ deviceId: 'signed', kind: 'd2c' }).length;
+    const client = await clientOf('signed', signed, Transport, isOverWebSockets);
+    await client.open();
+    await client.sendEvent(deviceMessage('{}'));
+    expect(hub.journal.list({ deviceId: 'signed', kind: 'd2c' })).toHaveLength(before + 1);
   });
   test('not by the certificate of another device', async () => {
     deviceWith(`own-${name}`, { type: 'selfSigned', primaryThumbprint: sha1(root) });
