@@ -32,25 +32,6 @@ async function read(token: string | undefined, path: string, headers: Record<str
 const toInvoke = { 'x-svc-operation': 'invoke' };
 
 describe('an application', () => {
-  it.each([reader, invoker])(
-    'of the tenant reads its object models, also those of others: $name',
-    async (application) => {
-      for (const owner of ['motor-1', 'gateway-1/bus/drive-1']) {
-        const { status, json } = await read(tokenOf(application), objectOf(owner));
-        expect(status).toBe(200);
-        expect(json).toMatchObject({ path: owner });
-      }
-      const { status, json } = await read(tokenOf(application), objectOf(undefined));
-      expect(status).toBe(200);
-      expect(json).not.toHaveProperty('path');
-    },
-  );
-  it('that may invoke reads in order to invoke; one that may only read does not', async () => {
-    expect((await read(tokenOf(invoker), objectOf('motor-1'), toInvoke)).status).toBe(200);
-    const { status, error } = await read(tokenOf(reader), objectOf('motor-1'), toInvoke);
-    expect(status).toBe(403);
-    expect(error?.detail).toContain('may not invoke');
-  });
   it.each([{}, toInvoke])(
     'of another tenant finds nothing, and gets the same answer for what does not exist: %j',
     async (headers) => {
@@ -63,10 +44,6 @@ describe('an application', () => {
   );
   it('reads for the known purposes only', async () =>
     expect((await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-operation': 'delete' })).status).toBe(400));
-  it('does not speak for a device', async () => {
-    const { status } = await read(tokenOf(invoker), objectOf('motor-1'), { 'x-svc-device-id': 'motor-1' });
-    expect(status).toBe(403);
-  });
   it.each([
     ['informationModel', 'PUT', '/objects/x/models/svc.device'],
     ['informationModel', 'POST', '/query'],
@@ -133,19 +110,6 @@ describe('a token', () => {
 });
 
 describe('the example world', () => {
-  const methodsOf = async (type: string) =>
-    ((await test.as('motor-1').tr('GET', `/modelDefinitions/svc.device/types/${type}`)).json as Definition).methods;
-
-  it('has methods without input, with all five data types, with a file, and inherited', async () => {
-    const { stop, configure, loadFirmware } = await methodsOf('motor');
-    expect(stop).not.toHaveProperty('input');
-    const dataTypes = Object.values(configure?.input ?? {}).map(({ dataType }) => dataType);
-    expect(dataTypes.sort()).toEqual(['boolean', 'file', 'integer', 'number', 'string']);
-    expect(loadFirmware?.input?.['image']?.dataType).toBe('file');
-    const servo = await test.as('motor-1').tr('GET', '/modelDefinitions/svc.device/types/servo-motor');
-    expect(servo.json).toMatchObject({ baseTypes: ['motor@1.0.0'] });
-    expect(Object.keys(await methodsOf('servo-motor'))).toEqual(['moveTo']);
-  });
   it('takes inputs of unknown data types', async () => {
     const fan = { typeId: 'fan', version: '1.0.0', methods: { turn: { input: { at: { dataType: 'timestamp' } } } } };
     expect((await test.as('pump-1').tr('POST', '/modelDefinitions/svc.device/types', fan)).status).toBe(201);
@@ -158,5 +122,3 @@ describe('the example world', () => {
       expect((await test.admin('POST', `/objects?owner=${owner}`, motor(2))).status).toBe(400);
   });
 });
-
-type Definition = { methods: Record<string, { input?: Record<string, { dataType: string }> }> };

@@ -13,13 +13,6 @@ describe('creating an object model', () => {
     expect((await create(pump, 'pump-1', `?owner=${test.idOf('rival-1')}`)).status).toBe(404);
     expect(test.backends.world.objects.count).toBe(atFirst);
   });
-  it('finds an object id in any letter case', async () => {
-    const objectId = 'abcdefab-0000-4000-8000-000000000001';
-    await create({ ...pump, objectId });
-    expect((await create({ ...pump, objectId: objectId.toUpperCase(), properties: { serial: 'A2' } })).status).toBe(
-      409,
-    );
-  });
   it('refuses unique values of another version of the type with 409 {S5.7}', async () => {
     await create({ ...pump, objectId: guid(1) });
     const { status, error } = await create({ ...pump, type: 'pump@1' });

@@ -21,14 +21,6 @@ beforeEach(async () => {
   await test.as('pump-1').im('POST', '/object', sensor);
 });
 
-it('attributes of an equal name and target are updated, with 200 when no reference is new {S12.3}', async () => {
-  await write([{ name: 'feeds', to: to(2), attributes: { a: 1 } }]);
-  expect((await write([{ name: 'feeds', to: to(2), attributes: { b: 2 } }])).status).toBe(200);
-  expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
-  await write([{ name: 'feeds', to: to(2) }]);
-  expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
-});
-
 it('reference names of base types are accepted', async () => {
   const booster = { objectId: guid(6), model: 'svc.device', type: 'booster-pump', properties: { serial: 'B' } };
   const { im } = test.as('pump-1');

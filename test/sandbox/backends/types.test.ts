@@ -20,10 +20,6 @@ describe('reading types', () => {
     await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
     expect((await read('twin')).json).toMatchObject({ uniqueProperties: ['serial', 'stages'] });
   });
-  it('has the types of each tenant for itself', async () => {
-    expect((await create({ typeId: 'mixer', version: '1.0.0' }, 'rival-1')).status).toBe(201);
-    expect((await read('mixer', 'pump-1')).json).toMatchObject({ unique: ['plant', 'position'] });
-  });
 });
 
 describe('creating types', () => {
