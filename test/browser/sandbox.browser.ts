@@ -233,12 +233,6 @@ describe.skipIf(isSkipped)('the page of the sandbox', () => {
     await row(page, { selected: true }).filter({ hasText: '✓ ok' }).waitFor();
     expect(await page.locator('main').innerText()).not.toContain('`');
   });
-  it('has an example of an invocation that works at once', async () => {
-    const page = await open(`${url}/#/invoke`);
-    await page.getByLabel('rpm').waitFor();
-    await page.getByRole('button', { name: 'Invoke', exact: true }).click();
-    await page.getByRole('heading', { name: /^Status 200/ }).waitFor();
-  });
   it('shows a device with its twin and the messages that wait for it', async () => {
     const page = await open(`${url}/#/devices?device=motor-2`);
     await page.getByText('$version').waitFor();
