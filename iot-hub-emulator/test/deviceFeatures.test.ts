@@ -10,12 +10,11 @@ import {
   called,
   deviceClient,
   deviceMessage,
-  listenToEvents,
   moduleClient,
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventProducer, openDevice, serviceForAll } from './support/eventClients.ts';
+import { eventProducer, listenInTest, openDevice, serviceForAll } from './support/eventClients.ts';
 import { deviceForEach, hubForAll } from './support/sharedHub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
@@ -32,27 +31,15 @@ describe.each([
   ['AMQP', amqp.Amqp],
   ['MQTT', mqtt.Mqtt],
 ])('a device over %s', (_, transport) => {
-  const opened = async <C extends device.Client | device.ModuleClient>(starting: Promise<C>): Promise<C> => {
-    const client = await starting;
+  const open = () => openDevice(hub, deviceId, undefined, transport);
+  const openModule = async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const client = await moduleClient(hub, deviceId, 'm1', transport);
     onTestFinished(() => void client.close());
     await client.open();
     return client;
   };
-  const open = () => opened(deviceClient(hub, deviceId, undefined, transport));
-  const openModule = () => {
-    hub.registry.create(deviceId, { moduleId: 'm1' });
-    return opened(moduleClient(hub, deviceId, 'm1', transport));
-  };
   const last = () => hub.journal.list({ kind: 'd2c', deviceId }).at(-1);
-  /** The same as a receiver gets it. */
-  const lastEvent = async () => {
-    const entry = last();
-    const sequenceNumber = entry?.kind === 'd2c' ? entry.sequenceNumber : 0;
-    const listening = listenToEvents(hub, { startPosition: { sequenceNumber, isInclusive: true }, partition: '0' });
-    const [event] = await listening.has(1);
-    await listening.stop();
-    return event;
-  };
 
   test('sends messages with properties', async () => {
     const client = await open();
@@ -105,7 +92,8 @@ describe.each([
     const client = await openModule();
     await client.sendEvent(deviceMessage('from the module'));
     expect(last()).toMatchObject({ deviceId, moduleId: 'm1' });
-    const event = await lastEvent();
+    const startPosition = { sequenceNumber: last()?.sequenceNumber ?? 0, isInclusive: true };
+    const [event] = await listenInTest(hub, { startPosition, partition: '0' }).has(1);
     expect(event?.partitionKey).toBeUndefined();
     expect(event?.systemProperties).toMatchObject({
       'iothub-connection-device-id': deviceId,
@@ -129,7 +117,6 @@ describe.each([
   });
   test('is disconnected when it is disabled, and refused after that', async () => {
     const client = await open();
-    client.on('error', () => undefined);
     await client.sendEvent(deviceMessage('x'));
     expect(hub.isConnected(deviceId)).toBe(true);
     await registry.update({ deviceId, status: 'disabled' } as iothub.Device);

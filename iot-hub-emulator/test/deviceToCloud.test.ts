@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ReceivedEventData } from '@azure/event-hubs';
 import type device from 'azure-iot-device';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import {
   deviceClient,
@@ -11,7 +11,7 @@ import {
   registryClient,
   serviceMessage,
 } from './support/clients.ts';
-import { openDevice, openService } from './support/eventClients.ts';
+import { listenInTest, openDevice, openService } from './support/eventClients.ts';
 import { deviceForEach, hubForAll, hubForTest } from './support/sharedHub.ts';
 
 let client: device.Client;
@@ -80,19 +80,19 @@ describe('a device that names its model', () => {
   // Devices that name the model by which they can be understood.
 
   const modelId = 'dtmi:com:example:Thermostat;1';
-  let listening: ReturnType<typeof listenToEvents>;
   let deviceId = '';
   const hub = hubForAll({ partitions: 1 });
   deviceForEach(hub, (id) => (deviceId = id));
-  beforeEach(() => (listening = listenToEvents(hub, { startPosition: { offset: '@latest' }, partition: '0' })));
-  afterEach(() => listening.stop());
 
-  const receiverThere = () => expect.poll(() => hub.counters().receivers.length).toBe(1);
-  const schemaOf = async () => (await listening.has(1))[0]?.systemProperties?.['dt-dataschema'];
+  const schemaOf = async () => {
+    const [{ sequenceNumber = 0 } = {}] = hub.journal.list({ kind: 'd2c', deviceId });
+    const startPosition = { sequenceNumber, isInclusive: true };
+    const [event] = await listenInTest(hub, { startPosition, partition: '0' }).has(1);
+    return event?.systemProperties?.['dt-dataschema'];
+  };
   const modelInTwin = async () => (await registryClient(hub, 'service').getTwin(deviceId)).responseBody.modelId;
 
   test('over MQTT, events and twin of the official client have its model', async () => {
-    await receiverThere();
     const client = await deviceClient(hub, deviceId);
     await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8'), modelId });
     await client.open();
@@ -101,7 +101,6 @@ describe('a device that names its model', () => {
     expect([await schemaOf(), await modelInTwin()]).toEqual([modelId, modelId]);
   });
   test('over AMQP, the model is a property of the link', async () => {
-    await receiverThere();
     const connection = await bareConnection(hub);
     await putDeviceToken(hub, connection, deviceId);
     const target = `/devices/${deviceId}/messages/events`;
