@@ -1,15 +1,13 @@
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 
+const directory = folderForEach('process');
+
 /** A service that ends with the next of these codes at each start, and is ready when none is left. */
 async function ending(...codes: number[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'process-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
   const port = await freePort();
   const script = `
     const { appendFileSync, readFileSync } = require('node:fs');

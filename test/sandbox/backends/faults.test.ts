@@ -44,21 +44,15 @@ it('a fault can answer garbage, as success or with a status', async () => {
 });
 
 it.each([
-  ['before the effect', 'before', 0],
-  ['after the effect', 'after-effect', 1],
-  ['in the middle of the answer', 'mid-body', 1],
-] as const)('a fault can reset the connection %s', async (_, reset, effects) => {
+  ['before the effect', 'before', 0, 'hang up'],
+  ['after the effect', 'after-effect', 1, 'hang up'],
+  ['in the middle of the answer', 'mid-body', 1, 'aborted'],
+] as const)('a fault can reset the connection %s', async (_, reset, effects, error) => {
   add({ reset, times: 1 });
   const before = count();
-  await expect(create()).rejects.toThrow();
+  await expect(create()).rejects.toThrow(error);
   expect(count()).toBe(before + effects);
   expect((await create()).status).toBe(201);
-});
-
-it('a fault can send half of the answer before a reset', async () => {
-  add({ reset: 'mid-body', times: 1 });
-  const outcome = await create().catch((error: NodeJS.ErrnoException) => error.message);
-  expect(outcome).toBe('aborted');
 });
 
 it.each([
@@ -145,14 +139,11 @@ it('there is room for a thousand faults', async () => {
 
 const key = { headers: { 'idempotency-key': 'k1' } };
 
-it.each([
-  ['another path', `/objects/${guid(1)}`, sensor],
-  ['another query', `/object?owner=${guid(2)}`, sensor],
-])('the key with %s is refused with 422', async (_, path, body) => {
+it('the key with another query is refused with 422', async () => {
   const { im } = test.as('pump-1');
   await im('POST', '/object', sensor, key);
   const before = count();
-  expect((await im('POST', path, body, key)).status).toBe(422);
+  expect((await im('POST', `/object?owner=${guid(2)}`, sensor, key)).status).toBe(422);
   expect(count()).toBe(before);
 });
 
