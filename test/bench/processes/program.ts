@@ -12,7 +12,6 @@ import { withConstants } from '../../support/processes.ts';
 import type { Environment } from '../programs/environment.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 import type { StageDescription } from './methodsStage.ts';
-import { serviceV8 } from './serviceV8.ts';
 
 /** What a process has used, read from /proc (Linux), so that it is not disturbed by being measured. */
 
@@ -48,8 +47,8 @@ function imageCommand(build: string, dockerfile: 'Dockerfile' | 'edge/Dockerfile
   return args.map((part) => (part.startsWith('-') ? part : join(build, part)));
 }
 
-/** The built service, the same with a switch for its metrics, and the programs that it is compared with. */
-type Program = 'service' | 'switchedMetrics' | 'floor' | 'usual' | 'idle' | 'echo';
+/** The built service, and the programs that it is compared with. */
+type Program = 'service' | 'floor' | 'usual' | 'idle' | 'echo';
 
 export interface ProgramOptions {
   readonly program: Program;
@@ -72,18 +71,15 @@ export async function startProgram(
   caFile: string,
   directory: string,
 ) {
-  const hasParent = program !== 'service';
-  const isService = !hasParent || program === 'switchedMetrics';
+  const isService = program === 'service';
   const port = isService ? await freePort() : 0;
   const logFile = join(directory, 'program.log');
   const log = openSync(logFile, 'w');
   const began = performance.now();
-  const service = imageCommand(build, 'Dockerfile');
-  const ofBench = [launcher, programFile(program)];
-  const code = hasParent ? [...(isService ? [...service.slice(0, -1), ...serviceV8] : []), ...ofBench] : service;
+  const code = isService ? imageCommand(build, 'Dockerfile') : [launcher, programFile(program)];
   const child = spawn(process.execPath, [...nodeOptions, ...code], {
     cwd: directory,
-    stdio: hasParent ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+    stdio: isService ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
     env: {
       PATH: process.env['PATH'],
       NODE_EXTRA_CA_CERTS: caFile,
@@ -112,12 +108,6 @@ export async function startProgram(
     ...{ pid, url: `http://127.0.0.1:${port}`, logFile, requireAlive },
     /** From its start until it was ready, in ms, and its CPU by then in µs. */
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
-    /** Tells a program whose metrics can be switched whether it records them; settles when it does so. */
-    async recordMetrics(isOn: boolean) {
-      const done = once(child, 'message');
-      child.send({ isOn });
-      await done;
-    },
     async end(signal: 'SIGTERM' | 'SIGKILL') {
       child.kill(signal);
       if (!hasEnded()) await exited;

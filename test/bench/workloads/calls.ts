@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
-import { type Absolute, figure, type Row, ratios, row, used } from '../figures.ts';
+import { figure, ratios, row, used } from '../figures.ts';
 import { startChild } from '../processes/child.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';
 import type { StageDescription } from '../processes/methodsStage.ts';
@@ -248,57 +248,4 @@ export const http: Workload = {
     }
   },
   versus: (context) => ({ '': ofClient(context) }),
-};
-
-/** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
-type Walls = Readonly<{ engine: number; pool: number }>;
-
-const inFlights = [16, 100];
-const work = ({ quick }: Pick<Context, 'quick'>) => ({ messages: quick ? 3_000 : 10_000, devices: 1_000 });
-
-const ofEngine =
-  (inFlight: number, context: Context): Opener =>
-  async (build) => {
-    const program = await startChild('../programs/engine.ts', [], build);
-    return {
-      async measure() {
-        const { engine } = await program.call<Walls>('run', { ...work(context), inFlight, engineFirst: true });
-        return { 'wall, ms': engine };
-      },
-      close: () => program.stop(),
-    };
-  };
-
-export const keys: Workload = {
-  name: 'keys',
-  about: '10,000 messages, one partition, 1,000 devices, the engine alone, handlers of 0–5 ms (fixed seed)',
-  async run({ quick, rounds, progress }) {
-    const program = await startChild('../programs/engine.ts', []);
-    const rows: Row[] = [];
-    const absolute: Absolute[] = [];
-    try {
-      for (const inFlight of inFlights) {
-        const walls: Walls[] = [];
-        for (let round = 0; round <= Math.min(rounds, 5); round += 1) {
-          progress(`${inFlight} in flight: ${round === 0 ? 'warm-up' : `round ${round}`}`);
-          const measured = await program.call<Walls>('run', {
-            ...work({ quick }),
-            inFlight,
-            engineFirst: round % 2 === 0,
-          });
-          if (round > 0) walls.push(measured);
-        }
-        const [engine, pool] = [walls.map(({ engine }) => engine), walls.map(({ pool }) => pool)];
-        rows.push(
-          row(`wall, engine / promise pool, ${inFlight} in flight`, ratios(engine, pool), '×', { atMost: 1.1 }),
-        );
-        absolute.push(used(`${inFlight} in flight`, { engine: [engine, 'ms'], pool: [pool, 'ms'] }));
-      }
-    } finally {
-      await program.stop();
-    }
-    return { rows, absolute };
-  },
-  versus: (context) =>
-    Object.fromEntries(inFlights.map((inFlight) => [`${inFlight} in flight`, ofEngine(inFlight, context)])),
 };

@@ -2,7 +2,6 @@ import { absoluteOf, type Contestant, compare, cpuRatio, inArena, throughputOf }
 import { figure, type Goal, percentile, ratios, row, used } from '../figures.ts';
 import type { Arena, Cost } from '../processes/arena.ts';
 import type { Kind } from '../processes/messages.ts';
-import { serviceV8 } from '../processes/serviceV8.ts';
 import { type Context, measurements, type Result, type Workload } from './workload.ts';
 
 const devices = 1_000;
@@ -46,33 +45,25 @@ export const update: Workload = {
   async run(context) {
     const messages = updatesOf(context);
     // A program that is fast does more of it, so that each is measured for seconds; the usual one takes its time.
-    const floor = { program: 'floor', load: updateLoad(context.quick ? messages : 4 * messages, context) } as const;
-    const usual = { program: 'usual', load: updateLoad(messages / 5, context) } as const;
-    const contestant = ({ program, load }: typeof floor | typeof usual, nodeOptions: readonly string[] = []) => ({
-      options: { program, devices, nodeOptions },
-      load,
-    });
     const costs = await compare(
       {
-        ...{ service: updating(context), floor: contestant(floor), 'floor with our V8': contestant(floor, serviceV8) },
-        usual: contestant(usual),
-        'usual with our V8': contestant(usual, serviceV8),
+        service: updating(context),
+        floor: {
+          options: { program: 'floor', devices },
+          load: updateLoad(context.quick ? messages : 4 * messages, context),
+        },
+        usual: { options: { program: 'usual', devices }, load: updateLoad(messages / 5, context) },
       },
       context,
     );
     const speed = ratios(throughputOf(costs.service), throughputOf(costs.usual));
-    const ratio = (above: keyof typeof costs, below: keyof typeof costs) =>
-      row(`CPU, ${above} / ${below}`, cpuRatio(costs, above, below), '×');
     return {
       rows: [
-        { ...ratio('service', 'floor'), goal: { atMost: 2 } },
-        ratio('service', 'floor with our V8'),
-        { ...ratio('usual', 'service'), goal: { atLeast: 2.5 } },
-        ratio('usual with our V8', 'service'),
+        row('CPU, service / floor', cpuRatio(costs, 'service', 'floor'), '×', { atMost: 2 }),
+        row('CPU, usual / service', cpuRatio(costs, 'usual', 'service'), '×', { atLeast: 2.5 }),
         row('throughput, service / usual', speed, '×', { atLeast: 2.5 }),
       ],
       absolute: absoluteOf(costs),
-      notes: [`our V8: ${serviceV8.join(' ')}`],
     };
   },
   versus: (context) => ({ '': inArena(updating(context)) }),

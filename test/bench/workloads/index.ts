@@ -1,12 +1,12 @@
-import { metrics, tracing } from './byTurns.ts';
-import { edge, http, keys, methods } from './calls.ts';
+import { edge, http, methods } from './calls.ts';
 import { create, growth, latency, partitions, skip, update, waiting } from './compared.ts';
 import { isolation } from './isolation.ts';
 import { idle, start } from './start.ts';
+import { tracing } from './tracing.ts';
 import { backlog, catchingUp, cold, smallEvents } from './waitingEvents.ts';
 import type { Workload } from './workload.ts';
 
 export const workloads: readonly Workload[] = [
-  ...[skip, update, metrics, tracing, create, waiting, keys, isolation, latency, backlog, smallEvents, catchingUp],
+  ...[skip, update, tracing, create, waiting, isolation, latency, backlog, smallEvents, catchingUp],
   ...[http, methods, edge, start, cold, idle, growth, partitions],
 ];
