@@ -48,7 +48,7 @@ function quantileOfT(degrees: number): number {
 export const ratios = (above: readonly number[], below: readonly number[]): Figure =>
   figure(above.map((value, index) => value / (below[index] ?? Number.NaN)));
 
-type Unit = '×' | 'ms' | 'MB' | 'MB/min' | 's' | '/s' | 'µs' | 'KB' | '%' | '';
+export type Unit = '×' | 'ms' | 'MB' | 'MB/min' | 's' | '/s' | 'µs' | 'KB' | '%' | '';
 
 /** What the median of a row should be; both bounds belong to it. */
 export type Goal = Readonly<{ atLeast?: number; atMost?: number }>;

@@ -16,21 +16,9 @@ import type { Workload } from './workloads/workload.ts';
  * `--vs FOLDER`, beside another build.
  */
 
-/** What measures in another way: `npm run bench -- hub`, each with options of its own. */
+/** What measures in another way, each with options of its own: `npm run bench -- scale`. */
 const programs: Readonly<Record<string, { readonly about: string; readonly run: () => Promise<unknown> }>> = {
-  memory: {
-    about: 'memory with a backlog and slow backends',
-    run: async () => (await import('./memory.ts')).underBacklog(),
-  },
-  bombs: {
-    about: 'memory with compressed messages that inflate to the limit',
-    run: async () => (await import('./memory.ts')).underBombs(),
-  },
   killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
-  hub: {
-    about: 'the hub emulator under devices; with --vs FOLDER beside that build’s',
-    run: () => import('./hub/main.ts'),
-  },
   scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
 };
 const [, , asked = ''] = process.argv;
@@ -112,9 +100,7 @@ async function main(): Promise<number> {
   const compared: Compared[] = [];
   const failed: string[] = [];
   const wanted = workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const without = builds ? wanted.filter(({ versus }) => versus === undefined) : [];
-  if (without.length > 0) say(`without a build of its own: ${without.map(({ name }) => name).join(', ')}`);
-  for (const workload of wanted.filter((one) => !without.includes(one))) {
+  for (const workload of wanted) {
     const { name, about } = workload;
     const progress = progressOf(name);
     const began = performance.now();

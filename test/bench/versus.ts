@@ -23,7 +23,7 @@ export async function versus(
   context: Context,
 ): Promise<readonly Compared[]> {
   const compared: Compared[] = [];
-  for (const [part, open] of Object.entries(versus?.(context) ?? {})) {
+  for (const [part, open] of Object.entries(versus(context))) {
     const measured: Record<Side, Measures[]> = { here: [], there: [] };
     for (let round = 1; round <= context.rounds; round += 1) {
       const order: readonly Side[] = round % 2 === 1 ? ['here', 'there'] : ['there', 'here'];

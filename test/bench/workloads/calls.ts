@@ -2,13 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
-import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { figure, ratios, row, used } from '../figures.ts';
 import { startChild } from '../processes/child.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';
 import type { StageDescription } from '../processes/methodsStage.ts';
 import { cpuOf, type MethodsProgram, residentOf, startEdgeProxy, startMethodsProgram } from '../processes/program.ts';
-import type { Context, Measures, Opener, Workload } from './workload.ts';
+import { alone, type Context, type Opener, type Workload } from './workload.ts';
 
 const devices = 200;
 const inFlight = 32;
@@ -130,10 +129,6 @@ export const methods: Workload = {
 const edgeInFlight = 200;
 const edgeCallsOf = (quick: boolean) => (quick ? 1_000 : 5_000);
 
-const perSecond = 'calls, /s';
-const [cpuOfProxy, cpuOfDoor] = ['CPU of the edge proxy, µs', 'CPU of the front door, µs'] as const;
-const held = `memory of the edge proxy, ${edgeInFlight} calls in flight, MB` as const;
-
 /** Front door and edge proxy of a build, and what is around them. */
 async function openChain(build: string, calls: number) {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
@@ -150,8 +145,6 @@ async function openChain(build: string, calls: number) {
     const door = await startMethodsProgram('front door', stage.described, directory, build, edgeInFlight);
     running.push(door);
     return {
-      /** Memory of the edge proxy before the first call, in MB. */
-      idle: residentOf(proxy.pid),
       async measure() {
         const before = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
         const ms = await stage.call<number>('run', { port: door.port, calls, inFlight: edgeInFlight });
@@ -160,11 +153,11 @@ async function openChain(build: string, calls: number) {
         const resident = residentOf(proxy.pid);
         await stage.call('release');
         return {
-          [perSecond]: (calls / ms) * 1000,
-          [cpuOfProxy]: (after[0] - before[0]) / calls,
-          [cpuOfDoor]: (after[1] - before[1]) / calls,
-          [held]: resident,
-        } satisfies Measures;
+          'calls, /s': (calls / ms) * 1000,
+          'CPU of the edge proxy, µs': (after[0] - before[0]) / calls,
+          'CPU of the front door, µs': (after[1] - before[1]) / calls,
+          [`memory of the edge proxy, ${edgeInFlight} calls in flight, MB`]: resident,
+        };
       },
       close,
     };
@@ -174,37 +167,12 @@ async function openChain(build: string, calls: number) {
   }
 }
 
-export const edge: Workload = {
+export const edge = alone({
   name: 'edge',
   about: `remote methods of one module through front door, hub, edge proxy and broker, ${edgeInFlight} in flight`,
-  async run({ quick, rounds: asked, progress }) {
-    const rounds = Math.ceil(asked / 2);
-    const calls = edgeCallsOf(quick);
-    const chain = await openChain(projectDirectory, calls);
-    const measured: Awaited<ReturnType<typeof chain.measure>>[] = [];
-    try {
-      for (let round = 0; round <= rounds; round += 1) {
-        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
-        const one = await chain.measure();
-        if (round > 0) measured.push(one);
-      }
-    } finally {
-      await chain.close();
-    }
-    const of = (name: keyof (typeof measured)[number]) => figure(measured.map((one) => one[name]));
-    return {
-      rows: [
-        row('calls, whole chain', of(perSecond), '/s'),
-        row('CPU of the edge proxy for each call', of(cpuOfProxy), 'µs'),
-        row('CPU of the front door for each call', of(cpuOfDoor), 'µs'),
-        row(`memory of the edge proxy, ${edgeInFlight} calls in flight`, of(held), 'MB'),
-      ],
-      absolute: [],
-      notes: [`edge proxy: ${chain.idle.toFixed(0)} MB before the first call`],
-    };
-  },
-  versus: ({ quick }) => ({ '': (build) => openChain(build, edgeCallsOf(quick)) }),
-};
+  most: 10,
+  parts: ({ quick }) => ({ '': (build) => openChain(build, edgeCallsOf(quick)) }),
+});
 
 const httpInFlight = 16;
 

@@ -1,49 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAzurite } from '../../../sandbox/methods/azurite.ts';
-import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { timing } from '../../../src/settings/constants.ts';
 import { idOf, print } from '../../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../../src/stores/labelledBlobs.ts';
 import { letter } from '../../support/letters.ts';
 import { withConstants } from '../../support/processes.ts';
 import { requireRight } from '../compare.ts';
-import { figure, type Row, ratios, row, used } from '../figures.ts';
+import { figure, ratios, row, used } from '../figures.ts';
 import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
 import type { Served } from '../processes/hub.ts';
 import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
-import { anew, type Opener, type Workload } from './workload.ts';
+import { alone, anew, type Context, type Opener, type Workload } from './workload.ts';
 
 const devices = 1_000;
 const partitions = 4;
-const backlogOf = (quick: boolean) => (quick ? 50_000 : 1_000_000);
 
-export const backlog: Workload = {
+const slope = 'slope of it, later two thirds, MB/min';
+
+export const backlog = alone({
   name: 'backlog',
   about: 'events that wait when the service starts, one in twenty ours',
   isCold: true,
-  async run({ quick, progress }) {
-    const messages = backlogOf(quick);
-    const { most, cpu, perSecond, memory } = await read(projectDirectory, messages, progress);
-    return {
-      rows: [
-        row('most resident memory', figure([most]), 'MB', { atMost: 200 }),
-        // The first third is start and warm-up. A quick run is over before there is a slope.
-        ...(quick ? [] : [slopeOf(memory.slice(memory.length / 3))]),
-      ],
-      absolute: [used('service', { CPU: [[cpu], 'µs'], events: [[perSecond], '/s'] })],
-      notes: quick ? ['no slope: so few events are read within seconds'] : [],
-    };
-  },
-  versus: ({ quick, progress }) => ({
-    '': anew(async (build) => {
-      const { most, cpu, perSecond } = await read(build, backlogOf(quick), progress);
-      return { 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond };
-    }),
-  }),
-};
+  most: 1,
+  goals: { 'most memory, MB': { atMost: 200 }, [slope]: { atMost: 5 } },
+  parts: (context) => ({ '': anew((build) => readBacklog(build, context)) }),
+});
 
-async function read(build: string, messages: number, progress: (what: string) => void) {
+async function readBacklog(build: string, { quick, progress }: Context) {
+  const messages = quick ? 50_000 : 1_000_000;
   const stage = await openStage(devices, partitions);
   try {
     progress(`${messages} events are written`);
@@ -58,7 +43,11 @@ async function read(build: string, messages: number, progress: (what: string) =>
     const perSecond = (messages / (performance.now() - began)) * 1000;
     const [most, cpu] = [residentOf(program.pid, 'VmHWM'), cpuOf(program.pid) / messages];
     await requireServed(stage);
-    return { most, cpu, perSecond, memory };
+    return {
+      ...{ 'most memory, MB': most, 'CPU, µs': cpu, 'events, /s': perSecond },
+      // The first third is start and warm-up. A quick run is over before there is a slope.
+      ...(!quick && { [slope]: slopeOf(memory.slice(memory.length / 3)) }),
+    };
   } finally {
     await stage.close();
   }
@@ -68,14 +57,12 @@ const requireServed = async ({ hub }: Stage, program = 'service') =>
   requireRight(program, await hub.call<Served>('served'));
 
 /** Least squares, in megabytes a minute. */
-function slopeOf(points: readonly { readonly at: number; readonly megabytes: number }[]): Row {
+function slopeOf(points: readonly { readonly at: number; readonly megabytes: number }[]): number {
   const mean = (read: (point: (typeof points)[number]) => number) =>
     points.reduce((sum, point) => sum + read(point), 0) / points.length;
   const [at, megabytes] = [mean((point) => point.at), mean((point) => point.megabytes)];
   const above = mean((point) => (point.at - at) * (point.megabytes - megabytes));
-  return row('slope of it, later two thirds', figure([above / mean((point) => (point.at - at) ** 2)]), 'MB/min', {
-    atMost: 5,
-  });
+  return above / mean((point) => (point.at - at) ** 2);
 }
 
 /** No divisor of it is one of `oneIn`: each sends messages of ours. */
@@ -83,31 +70,19 @@ const smallSenders = 997;
 
 const oneIn = 60;
 const held = 3_000;
-const smallOf = (quick: boolean) => (quick ? 240_000 : 1_000_000);
+const accounted = 'account of memory / heap and buffers, ×';
 
-export const smallEvents: Workload = {
+export const smallEvents = alone({
   name: 'small',
   about: `events of 60 bytes, one in ${oneIn} ours; ${held} of these wait for a backend that is out`,
-  async run({ quick, progress }) {
-    const { resident, real, account } = await waitingIn(projectDirectory, smallOf(quick), progress);
-    return {
-      rows: [
-        row(`resident memory, ${held} waiting`, figure([resident]), 'MB'),
-        row('account of memory / heap and buffers', figure([account / real]), '×', { atLeast: 0.85, atMost: 1.15 }),
-      ],
-      absolute: [used('service', { 'heap and buffers of what waits': [[real], 'MB'], account: [[account], 'MB'] })],
-    };
-  },
-  versus: ({ quick, progress }) => ({
-    '': anew(async (build) => {
-      const { resident, real, account } = await waitingIn(build, smallOf(quick), progress);
-      return { 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account };
-    }),
-  }),
-};
+  most: 1,
+  goals: { [accounted]: { atLeast: 0.85, atMost: 1.15 } },
+  parts: (context) => ({ '': anew((build) => waitingIn(build, context)) }),
+});
 
-/** In megabytes: all of it, what the messages that wait hold of heap and buffers, and what the service says that they hold. */
-async function waitingIn(build: string, messages: number, progress: (what: string) => void) {
+/** All of the memory, what the messages that wait hold of heap and buffers, and what the service says that they hold. */
+async function waitingIn(build: string, { quick, progress }: Context) {
+  const messages = quick ? 240_000 : 1_000_000;
   const stage = await openStage(smallSenders, partitions);
   const { hub, backends } = stage;
   try {
@@ -130,7 +105,11 @@ async function waitingIn(build: string, messages: number, progress: (what: strin
     await untilAnswered(hub, program);
     await untilQuiet(program.pid);
     await requireServed(stage);
-    return { resident, account, real: waiting - (await heapAndBuffers(program)) };
+    const real = waiting - (await heapAndBuffers(program));
+    return {
+      ...{ 'memory, MB': resident, 'heap and buffers of what waits, MB': real, 'account of it, MB': account },
+      [accounted]: account / real,
+    };
   } finally {
     await stage.close();
   }

@@ -1,4 +1,5 @@
-import type { Absolute, Row } from '../figures.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { type Absolute, figure, type Goal, type Row, row, type Unit } from '../figures.ts';
 
 export interface Context {
   /** Sizes scaled down, to see that everything works: V8 has not optimised the programs, so goals and slopes mean nothing. */
@@ -46,6 +47,44 @@ export interface Workload {
   /** Measured from the start of a process on; else V8 has optimised what is measured. */
   readonly isCold?: true;
   run(context: Context): Promise<Result>;
-  /** What `--vs` measures with two builds, by name; where there is one part only, its name is empty. Absent: it runs no build. */
-  readonly versus?: (context: Context) => Readonly<Record<string, Opener>>;
+  /** What `--vs` measures with two builds, by name; where there is one part only, its name is empty. */
+  readonly versus: (context: Context) => Readonly<Record<string, Opener>>;
 }
+
+interface Alone extends Pick<Workload, 'name' | 'about' | 'isCold'> {
+  /** As in `versus`. */
+  readonly parts: Workload['versus'];
+  /** Of rounds: it takes long. */
+  readonly most: number;
+  /** By the names of measures. */
+  readonly goals?: Readonly<Record<string, Goal>>;
+}
+
+/** A workload of which a build is measured beside nothing else: a row for each measure of a part. */
+export const alone = ({ parts, most, goals = {}, ...workload }: Alone): Workload => ({
+  ...workload,
+  versus: parts,
+  async run(context) {
+    const rounds = Math.min(context.rounds, most);
+    const rows: Row[] = [];
+    for (const [part, open] of Object.entries(parts(context))) {
+      const subject = await open(projectDirectory);
+      const measured: Measures[] = [];
+      try {
+        for (let round = subject.isNewEachTime ? 1 : 0; round <= rounds; round += 1) {
+          context.progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+          const measures = await subject.measure(round);
+          if (round > 0) measured.push(measures);
+        }
+      } finally {
+        await subject.close();
+      }
+      for (const name of Object.keys(measured[0] ?? {})) {
+        const [, what = name, unit = ''] = /^(.*), (.*)$/.exec(name) ?? [];
+        const values = figure(measured.map((one) => one[name] ?? Number.NaN));
+        rows.push(row(part === '' ? what : `${what}, ${part}`, values, unit as Unit, goals[name]));
+      }
+    }
+    return { rows, absolute: [] };
+  },
+});

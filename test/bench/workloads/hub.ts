@@ -1,0 +1,335 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, createSecureContext } from 'node:tls';
+import type { Counters, FaultRequest } from 'iot-hub-emulator';
+import { signSas } from 'iot-hub-emulator/testing';
+import { generate, type Packet, parser } from 'mqtt-packet';
+import rhea, { type Connection, type Sender } from 'rhea';
+import { authorized } from '../processes/authorized.ts';
+import { startChild } from '../processes/child.ts';
+import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
+import { alone, anew, type Context, type Workload } from './workload.ts';
+
+/** What the hub has used: CPU in microseconds, memory in bytes. */
+type Usage = { cpu: number; rss: number; counters: Counters };
+
+interface Surroundings {
+  readonly build: string;
+  readonly devices: number;
+  /** It keeps what it has on disk. */
+  readonly persist?: boolean;
+  readonly progress: Context['progress'];
+}
+
+/** Does this with a hub in a process of its own, and its devices, which are connected. */
+async function withHub<T>(
+  { build, devices: count, persist = false, progress }: Surroundings,
+  work: (hub: HubUnderLoad, devices: readonly MqttDevice[]) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
+  const args = [directory, String(count), persist ? 'persist' : 'memory'];
+  const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', args, build);
+  const hub: HubUnderLoad = {
+    ...described,
+    deviceIds: Array.from({ length: count }, (_, index) => `device-${index}`),
+    usage: () => call<Usage>('usage'),
+    async append(events) {
+      const fault: FaultRequest = { kind: 'burst', events, bytes: kib };
+      const response = await fetch(`${described.adminUrl}/faults`, { method: 'POST', body: JSON.stringify(fault) });
+      if (!response.ok) throw new Error(await response.text());
+    },
+  };
+  try {
+    const devices = await connectAll(hub, progress);
+    const done = await work(hub, devices);
+    for (const device of devices) device.end();
+    return done;
+  } finally {
+    await stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+interface HubUnderLoad extends HubUnderLoadDescription {
+  readonly deviceIds: readonly string[];
+  usage(): Promise<Usage>;
+  append(events: number): Promise<void>;
+}
+
+const kib = 1024;
+const expiry = Math.floor(Date.now() / 1000) + 3600;
+
+/** A connection in plain TCP that has put a token. */
+async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<Connection> {
+  const key = /SharedAccessKey=([^;]*)/.exec(hub[use])?.[1] ?? '';
+  const audience = use === 'events' ? `sb://127.0.0.1/${hub.name}` : 'localhost';
+  const token = signSas(audience, key, use === 'events' ? 'utf8' : 'base64', expiry, use);
+  return authorized({ port: hub.ports.amqp, host: '127.0.0.1' }, audience, token);
+}
+
+/** Reads all partitions from their beginning. Answers what ends it. */
+async function readAll(hub: HubUnderLoad, onEvent: () => void): Promise<() => void> {
+  const connections = await Promise.all(
+    [0, 1, 2, 3].map(async (partition) => {
+      const connection = await connected(hub, 'events');
+      const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`;
+      connection.open_receiver({ source, credit_window: 1000 }).on('message', onEvent);
+      return connection;
+    }),
+  );
+  return () => {
+    for (const connection of connections) connection.close();
+  };
+}
+
+/** Until so many events have been read. */
+async function receive(hub: HubUnderLoad, count: number): Promise<void> {
+  let received = 0;
+  let finish = () => {};
+  const all = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const end = await readAll(hub, () => {
+    received += 1;
+    if (received === count) finish();
+  });
+  await all;
+  end();
+}
+
+/** Sends one message to each device; resolves when the hub has taken all of them. */
+async function sendToDevices(hub: HubUnderLoad): Promise<void> {
+  const { deviceIds } = hub;
+  const connection = await connected(hub, 'service');
+  const sender: Sender = connection.open_sender('/messages/devicebound');
+  const body = rhea.message.data_section(Buffer.alloc(256, 'x'));
+  let [sent, accepted] = [0, 0];
+  await new Promise<void>((resolve, reject) => {
+    const send = () => {
+      for (; sent < deviceIds.length && sender.sendable(); sent++)
+        sender.send({ to: `/devices/${deviceIds[sent]}/messages/devicebound`, body });
+    };
+    sender.on('sendable', send);
+    sender.on('accepted', () => {
+      accepted += 1;
+      if (accepted === deviceIds.length) resolve();
+      else send();
+    });
+    sender.on('rejected', () => reject(new Error('The hub rejected a message.')));
+  });
+  connection.close();
+}
+
+/** A device that costs its process as little as it can. */
+interface MqttDevice {
+  write(bytes: Buffer): void;
+  onPacket: (packet: Packet) => void;
+  next(cmd: Packet['cmd']): Promise<Packet>;
+  end(): void;
+}
+
+const key = Buffer.alloc(32, 1).toString('base64');
+
+async function connectAll(hub: HubUnderLoad, progress: (what: string) => void): Promise<MqttDevice[]> {
+  const secureContext = createSecureContext({ ca: readFileSync(hub.caFile) });
+  const devices: MqttDevice[] = [];
+  for (let next = 0; next < hub.deviceIds.length; next += 100) {
+    devices.push(...(await Promise.all(hub.deviceIds.slice(next, next + 100).map(connectDevice))));
+    progress(`${devices.length} devices are connected`);
+  }
+  return devices;
+
+  async function connectDevice(deviceId: string): Promise<MqttDevice> {
+    const socket = connect({ host: '127.0.0.1', port: hub.ports.mqtts, secureContext, servername: 'localhost' });
+    socket.setNoDelay(true);
+    await once(socket, 'secureConnect');
+    const packets = parser({ protocolVersion: 4 });
+    const waiting = new Map<string, (packet: Packet) => void>();
+    const device: MqttDevice = {
+      write: (bytes) => void socket.write(bytes),
+      onPacket: () => undefined,
+      next: (cmd) => new Promise((resolve) => waiting.set(cmd, resolve)),
+      end: () => socket.destroy(),
+    };
+    packets.on('packet', (packet) => {
+      device.onPacket(packet);
+      waiting.get(packet.cmd)?.(packet);
+      waiting.delete(packet.cmd);
+    });
+    socket.on('data', (chunk) => packets.parse(chunk));
+    socket.on('error', (error) => {
+      throw error;
+    });
+    const connack = device.next('connack');
+    device.write(
+      generate({
+        ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: deviceId, keepalive: 600 },
+        username: `localhost/${deviceId}/?api-version=2021-04-12`,
+        password: Buffer.from(signSas(`localhost/devices/${deviceId}`, key, 'base64', expiry)),
+      }),
+    );
+    await connack;
+    return device;
+  }
+}
+
+const publicationOf = (deviceId: string, size: number): Buffer =>
+  generate({
+    cmd: 'publish',
+    topic: `devices/${deviceId}/messages/events/colour=red&%24.ct=application%2Fjson`,
+    ...{ payload: Buffer.alloc(size, 'x'), qos: 1, dup: false, retain: false, messageId: 1 },
+  });
+
+/** Publishes from all devices, each with some events in flight, until `count` are acknowledged. */
+function publish({ deviceIds }: HubUnderLoad, devices: readonly MqttDevice[], count: number): Promise<void> {
+  let [sent, done] = [0, 0];
+  return new Promise((resolve) => {
+    for (const [index, device] of devices.entries()) {
+      const bytes = publicationOf(deviceIds[index] ?? '', kib);
+      const send = () => {
+        if (sent >= count) return;
+        sent += 1;
+        device.write(bytes);
+      };
+      device.onPacket = ({ cmd }) => {
+        if (cmd !== 'puback') return;
+        done += 1;
+        if (done === count) resolve();
+        else send();
+      };
+      for (let window = 0; window < 16; window++) send();
+    }
+  });
+}
+
+/** Of the hub, for each of so many. */
+async function cpuOf(hub: HubUnderLoad, count: number, work: () => Promise<void>): Promise<number> {
+  const before = await hub.usage();
+  await work();
+  return ((await hub.usage()).cpu - before.cpu) / count;
+}
+
+const shared = { devices: 32 };
+
+/** Of the hub, in µs for each event of 1 KiB. */
+async function costs(build: string, { quick, progress }: Context) {
+  const events = quick ? 5_000 : 50_000;
+  const inMemory = await withHub({ build, ...shared, progress }, async (hub, devices) => {
+    await hub.append(events); // warms up
+    await publish(hub, devices, events);
+    return {
+      'append an event of 1 KiB, µs': await cpuOf(hub, events, () => hub.append(events)),
+      'append one that a device publishes over TLS, µs': await cpuOf(hub, events, () => publish(hub, devices, events)),
+      'deliver an event of 1 KiB, µs': await cpuOf(hub, events, () => receive(hub, events)),
+    };
+  });
+  const onDisk = await withHub({ build, ...shared, progress, persist: true }, async (hub, devices) => {
+    await publish(hub, devices, events);
+    return await cpuOf(hub, events, () => publish(hub, devices, events));
+  });
+  return { ...inMemory, 'append one that is published and kept on disk, µs': onDisk };
+}
+
+const memory = (build: string, { quick, progress }: Context) =>
+  withHub({ build, ...shared, progress }, async (hub) => {
+    const events = quick ? 100_000 : 1_000_000;
+    await hub.append(10_000);
+    const before = await hub.usage();
+    await hub.append(events);
+    return { 'memory of an event of 1 KiB, KB': ((await hub.usage()).rss - before.rss) / events / 1000 };
+  });
+
+/** Devices that are connected at once, publish, and are sent a message each. */
+const crowd = (build: string, { quick, progress }: Context) =>
+  withHub({ build, devices: quick ? 500 : 10_000, progress }, async (hub, devices) => {
+    let received = 0;
+    const all = new Promise<void>((resolve) => {
+      for (const device of devices)
+        device.onPacket = ({ cmd }) => {
+          if (cmd !== 'publish') return;
+          device.write(generate({ cmd: 'puback', messageId: 1 }));
+          received += 1;
+          if (received === devices.length) resolve();
+        };
+    });
+    const exchange = (answer: Packet['cmd'], bytesFor: (deviceId: string) => Buffer) =>
+      Promise.all(
+        devices.map((device, index) => {
+          const answered = device.next(answer);
+          device.write(bytesFor(hub.deviceIds[index] ?? ''));
+          return answered;
+        }),
+      );
+    await exchange('suback', subscriptionOf);
+    await exchange('puback', (deviceId) => publicationOf(deviceId, kib));
+    await Promise.all([sendToDevices(hub), all]);
+    const { rss, counters } = await hub.usage();
+    const { device: connected } = counters.connections;
+    if (connected !== devices.length) throw new Error(`of ${devices.length} devices ${connected} are connected`);
+    return { 'memory with 10,000 devices, MB': rss / 1e6 };
+  });
+
+const subscriptionOf = (deviceId: string): Buffer =>
+  generate({
+    ...{ cmd: 'subscribe', messageId: 7, dup: false, retain: false, length: 0 },
+    subscriptions: [{ topic: `devices/${deviceId}/messages/devicebound/#`, qos: 1 }],
+  });
+
+/** What devices that send one message after the other, `perSecond` in all, cost a hub that is read meanwhile. */
+function steadily(build: string, { quick, progress }: Context) {
+  const [count, perSecond, seconds] = quick ? [100, 100, 5] : [5_000, 1_000, 60];
+  return withHub({ build, devices: count, progress }, async (hub, devices) => {
+    let [sent, acknowledged, received] = [0, 0, 0];
+    const endReading = await readAll(hub, () => {
+      received += 1;
+    });
+    const publications = devices.map((device, index) => {
+      device.onPacket = ({ cmd }) => {
+        if (cmd === 'puback') acknowledged += 1;
+      };
+      return publicationOf(hub.deviceIds[index] ?? '', kib / 4);
+    });
+    const before = await hub.usage();
+    const began = performance.now();
+    for (let elapsed = 0; elapsed < seconds * 1000; elapsed = performance.now() - began) {
+      for (const due = (elapsed / 1000) * perSecond; sent < due; sent += 1)
+        devices[sent % count]?.write(publications[sent % count] ?? Buffer.alloc(0));
+      await sleep(10);
+    }
+    for (let left = 100; left > 0 && Math.min(acknowledged, received) < sent; left -= 1) await sleep(100);
+    const { cpu, rss } = await hub.usage();
+    endReading();
+    const lost = sent - Math.min(acknowledged, received);
+    if (lost > 0) throw new Error(`${lost} of ${sent} messages are lost`);
+    return { 'CPU of a message, µs': (cpu - before.cpu) / sent, 'memory, MB': rss / 1e6 };
+  });
+}
+
+/** What the hub emulator costs. `--vs` compares it under 5,000 devices. */
+export const hub: Workload = {
+  ...alone({
+    name: 'hub',
+    about: 'the hub emulator: an event, a million of them, 10,000 devices',
+    most: 3,
+    goals: {
+      'append an event of 1 KiB, µs': { atMost: 40 },
+      'append one that a device publishes over TLS, µs': { atMost: 40 },
+      'deliver an event of 1 KiB, µs': { atMost: 40 },
+      'append one that is published and kept on disk, µs': { atMost: 60 },
+      'memory of an event of 1 KiB, KB': { atMost: 2.5 },
+      'memory with 10,000 devices, MB': { atMost: 1000 },
+    },
+    parts: (context) => ({
+      '': anew(async (build) => ({
+        ...(await costs(build, context)),
+        ...(await memory(build, context)),
+        ...(await crowd(build, context)),
+      })),
+    }),
+  }),
+  versus: (context) => ({ '5,000 devices': anew((build) => steadily(build, context)) }),
+};
