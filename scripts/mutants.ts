@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { openDoneList } from '../test/chaos/doneList.ts';
 import { faults, withFault } from '../test/mutants/faults.ts';
 import { changedSince } from './ci/changes.ts';
+import { head } from './ci/proof.ts';
 import { testFilesReaching } from './mutants/reaching.ts';
 import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
@@ -17,14 +17,13 @@ npm run mutants -- --some 200        so many of them, drawn
 npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
                                      are named, and are no failure
   --nearest 20                       ask no more than so many files of tests about each; default: all that load it
-  --seed TEXT                        for what is drawn; default: the hash of the commit
   --resume FILE                      passes over what the file lists, and adds what is noticed: for one commit
 No file is changed: the test runner loads another text.`;
 
 const { values, positionals } = options();
 const done = await openDoneList(values.resume);
 const lineOf = ({ file, name }: Verdict['mutant']) => `${file}: ${name}`;
-const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), seed());
+const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), head());
 const mutants = chosen.filter((one) => !done.has(lineOf(one)));
 if (mutants.length < chosen.length)
   console.log(`${chosen.length - mutants.length} of ${chosen.length} were noticed before`);
@@ -59,13 +58,12 @@ await tryMutants({
     else noted.push(done.add(lineOf(mutant)));
     const place = `${String(tried).padStart(3)}/${mutants.length}`;
     console.log(`${place} ${noticedBy === undefined ? 'ESCAPED' : 'noticed'} ${lineOf(mutant)}`);
-    if (noticedBy !== undefined && values.verbose) console.log(`        by ${noticedBy}`);
   },
 });
 await Promise.all(noted);
 for (const { mutant, why } of escaped) console.log(`\nescaped: ${mutant.file}: ${mutant.name}\n  ${why}`);
 const isDrawn = (values.some ?? values.sample) !== undefined;
-const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${seed()}` : ''}`;
+const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${head()}` : ''}`;
 console.log(`\n${mutants.length - escaped.length} of ${mutants.length} ${kind} noticed by a test`);
 end(escaped.length === 0 || values.sample !== undefined ? 0 : 1);
 
@@ -88,20 +86,14 @@ function ownFaults() {
       text: withFault(readFileSync(fault.file, 'utf8'), fault),
     }));
   const count = Number(values.some ?? chosen.length);
-  return drawn(chosen, count, seed(), ({ name, file }) => `${file}: ${name}`);
-}
-
-function seed(): string {
-  return values.seed ?? execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  return drawn(chosen, count, head(), ({ name, file }) => `${file}: ${name}`);
 }
 
 function options() {
   try {
     const text = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    const drawing = { since: text, some: text, sample: text, nearest: text, seed: text, resume: text };
-    const all = { ...drawing, verbose: flag, help: flag };
-    const parsed = parseArgs({ options: all, allowPositionals: true });
+    const all = { since: text, some: text, sample: text, nearest: text, resume: text };
+    const parsed = parseArgs({ options: { ...all, help: { type: 'boolean' } }, allowPositionals: true });
     if (parsed.values.help) {
       console.log(usage);
       process.exit(0);

@@ -11,8 +11,7 @@ const usage = `Usage: npm run prove -- image|smoke|versions
 
   image     builds all images with buildah, or follows their Dockerfiles,
             and has the results serve the sandbox, isolated as in a container
-  smoke     runs a small set of tests with the Node.js of the images, or with
-            the lines that follow: smoke 20 22 24 26
+  smoke     runs a small set of tests with the Node.js of the images
   versions  has this build and that of the last release in .ci/releases share
             partitions, in a rolling update and back
 `;

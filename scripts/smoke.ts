@@ -1,6 +1,6 @@
 /**
- * Runs a small set of tests with the Node.js of the images, the newest line with long-term support, or with the lines that are named: the whole
- * suite runs with the oldest that the sources support. `npm run prove -- smoke 20 22 24`
+ * Runs a small set of tests with the Node.js of the images, the newest line with long-term support: the whole suite runs with the oldest that
+ * the sources support. `npm run prove -- smoke`
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,16 +19,11 @@ if (absent.length > 0) throw new Error(`there is no ${absent.join(', ')}`); // V
 await import('./buildIfOlder.ts');
 const directory = await mkdtemp(join(tmpdir(), 'smoke-'));
 process.on('SIGINT', () => {}); // Ctrl-C reaches Vitest, too: what is below the folder goes when it has ended
-const lines = process.argv.slice(3);
 try {
-  for (const line of lines.length > 0 ? lines : [undefined]) {
-    const node = await installNode(projectDirectory, join(directory, line ?? 'base'), line);
-    console.log(`== ${line === undefined ? 'the Node.js of the images' : `Node.js ${line}`}`);
-    const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH']}` };
-    const vitest = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { stdio: 'inherit', env });
-    const code = await new Promise<number>((resolve) => vitest.once('exit', (status) => resolve(status ?? 1)));
-    if (code !== 0) process.exitCode = code;
-  }
+  const node = await installNode(projectDirectory, directory);
+  const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH']}` };
+  const vitest = spawn(node, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { stdio: 'inherit', env });
+  process.exitCode = await new Promise<number>((resolve) => vitest.once('exit', (status) => resolve(status ?? 1)));
 } finally {
   await rm(directory, { recursive: true, force: true });
 }

@@ -8,11 +8,10 @@ import { readDockerfile } from './followDockerfile.ts';
 const version = '26.10.0';
 
 /**
- * Installs a Node.js below a folder, from its package: no registry of images is needed. Resolves with the path of the program.
- * @param wanted its line, such as `24`; by default that of the base image
+ * Installs the Node.js of the base image below a folder, from its package: no registry of images is needed. Resolves with the path of the program.
  * @throws Error when a Dockerfile begins with another line of Node.js
  */
-export async function installNode(project: string, directory: string, wanted = version): Promise<string> {
+export async function installNode(project: string, directory: string): Promise<string> {
   const [line] = version.split('.', 1);
   for (const dockerfile of ['Dockerfile', 'edge/Dockerfile', 'iot-hub-emulator/Dockerfile']) {
     const base = readDockerfile(await readFile(join(project, dockerfile), 'utf8')).find(({ verb }) => verb === 'ARG');
@@ -20,6 +19,6 @@ export async function installNode(project: string, directory: string, wanted = v
       throw new Error(`${dockerfile} has ${base?.argument}, the proof has Node.js ${version}`);
   }
   const name = `node-${process.platform}-${process.arch}`;
-  await promisify(execFile)('npm', ['install', '--prefix', directory, '--no-save', `${name}@${wanted}`]);
+  await promisify(execFile)('npm', ['install', '--prefix', directory, '--no-save', `${name}@${version}`]);
   return join(directory, 'node_modules', name, 'bin/node');
 }

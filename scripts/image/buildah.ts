@@ -119,7 +119,6 @@ function imageOf(root: string, config: Config): Image {
   if (config.StopSignal !== 'SIGTERM') throw new Error(`The image is stopped by ${config.StopSignal}`);
   const [kind, ...healthCheck] = config.Healthcheck.Test;
   if (kind !== 'CMD') throw new Error(`The health check is ${kind}`);
-  const entrypoint = [...(config.Entrypoint ?? [])];
   return {
     root,
     workdir: config.WorkingDir,
@@ -130,8 +129,7 @@ function imageOf(root: string, config: Config): Image {
     environment: Object.fromEntries(
       config.Env.map((line) => line.split(/=(.*)/s).slice(0, 2)).filter(([name]) => name !== 'PATH'),
     ),
-    command: [...entrypoint, ...config.Cmd],
-    entrypoint,
+    command: [...(config.Entrypoint ?? []), ...config.Cmd],
     healthCheck,
   };
 }

@@ -15,8 +15,6 @@ export interface Image {
   environment: Record<string, string>;
   /** With the entrypoint before it. */
   command: string[];
-  /** What a command of one's own follows. */
-  entrypoint: string[];
   healthCheck: string[];
 }
 
@@ -113,7 +111,7 @@ export async function followDockerfile(
   }
   const { root: lastRoot, workdir, environment } = stage;
   command = [...entrypoint, ...command];
-  return { root: lastRoot, workdir, environment, volumes, user, ports, command, entrypoint, healthCheck };
+  return { root: lastRoot, workdir, environment, volumes, user, ports, command, healthCheck };
 }
 
 async function run(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<void> {

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import type { Device } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
 import type { ServiceProcess } from '../../sandbox/service/process.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container } from './container.ts';
@@ -65,7 +63,5 @@ export async function handledLines({ sandbox }: Stage): Promise<string[]> {
 }
 
 export async function residentMegabytes(pid: number): Promise<number> {
-  if (process.platform === 'linux')
-    return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-  return Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])).stdout) / 1024;
+  return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

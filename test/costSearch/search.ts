@@ -1,6 +1,6 @@
 import { effort } from '../../src/protocol/jsonReader.ts';
 import { messageLimits } from '../../src/settings/constants.ts';
-import { createRandom, type Random } from '../chaos/random.ts';
+import { createRandom } from '../chaos/random.ts';
 import { finds } from './finds.ts';
 import { createCosts, quick, sure } from './measure.ts';
 import { changed, eventOf, newRecipe, type Recipe, wordsFor } from './recipe.ts';
@@ -43,16 +43,6 @@ interface SearchOptions {
   keep(sitting: Sitting): void;
 }
 
-/** Random numbers behind those that were drawn already. */
-export function resumedRandom(seed: number, drawn: number): { readonly random: Random; draws(): number } {
-  let draws = 0;
-  const random = createRandom(seed, () => {
-    draws += 1;
-  });
-  while (draws < drawn) random.next();
-  return { random, draws: () => draws };
-}
-
 /** How many of the worst are kept and changed further; one of each message and encoding or stored data, so that no kind crowds out the others. */
 const kept = 32;
 const shown = 8;
@@ -63,14 +53,14 @@ export async function search({ sitting, minutes, print, keep }: SearchOptions): 
   const costs = createCosts();
   const began = performance.now() - spentSeconds * 1_000;
   const until = began + minutes * 60_000;
-  const { random, draws } = resumedRandom(seed, sitting.draws);
+  const random = createRandom(seed + sitting.tried);
   const worst = new Map<string, Find>(Object.entries(sitting.worst));
   let { tried, hasExcess } = sitting;
   let nextWord = performance.now() + 15_000;
 
   const keepAll = () =>
     keep({
-      ...{ seed, tried, hasExcess, draws: draws(), worst: Object.fromEntries(worst) },
+      ...{ seed, tried, hasExcess, worst: Object.fromEntries(worst) },
       spentSeconds: (performance.now() - began) / 1_000,
     });
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { firstSeed } from '../support/seed.ts';
@@ -13,7 +13,6 @@ export interface Find {
 export interface Sitting {
   readonly seed: number;
   readonly spentSeconds: number;
-  readonly draws: number;
   readonly tried: number;
   /** Whether a message needed too many steps. */
   readonly hasExcess: boolean;
@@ -21,13 +20,13 @@ export interface Sitting {
 }
 
 const format = z.object({
-  ...{ seed: z.int().min(0), spentSeconds: z.number().min(0), draws: z.int().min(0), tried: z.int().min(0) },
+  ...{ seed: z.int().min(0), spentSeconds: z.number().min(0), tried: z.int().min(0) },
   hasExcess: z.boolean(),
   worst: z.record(z.string(), z.object({ recipe: z.custom<Recipe>((value) => value !== null), share: z.number() })),
 });
 
 export const firstSitting = (seed: number): Sitting => ({
-  ...{ seed, spentSeconds: 0, draws: 0, tried: 0, hasExcess: false, worst: {} },
+  ...{ seed, spentSeconds: 0, tried: 0, hasExcess: false, worst: {} },
 });
 
 /**
@@ -35,12 +34,11 @@ export const firstSitting = (seed: number): Sitting => ({
  * @param seed undefined: that of the file, or what `otherwise` is
  * @throws Error when the file is of a search with another seed, or of none
  */
-export function readSitting(file: string | undefined, seed: number | undefined, otherwise: number): Sitting {
-  const text = file === undefined ? undefined : read(file);
-  if (text === undefined) return firstSitting(seed ?? otherwise);
+function readSitting(file: string | undefined, seed: number | undefined, otherwise: number): Sitting {
+  if (file === undefined || !existsSync(file)) return firstSitting(seed ?? otherwise);
   let sitting: Sitting;
   try {
-    sitting = format.parse(JSON.parse(text));
+    sitting = format.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     throw new Error(`${file} is no file of a search`);
   }
@@ -53,15 +51,6 @@ export function readSitting(file: string | undefined, seed: number | undefined, 
 export function writeSitting(file: string, sitting: Sitting): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(sitting)}\n`);
   renameSync(`${file}.new`, file);
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 interface Options {

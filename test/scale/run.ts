@@ -106,7 +106,6 @@ export function createCounts(now: () => number) {
 
 export interface Outcome {
   readonly name: string;
-  readonly instances: number;
   /** Instances before the trouble. */
   readonly before: number;
   /** From the beginning of the trouble until all is balanced and caught up. */
@@ -114,7 +113,7 @@ export interface Outcome {
   /** Seconds without a reader, over the partitions. */
   readonly unread: { readonly median: number; readonly worst: number };
   /** Requests to the storage a second; `quiet`: before the trouble. */
-  readonly storage: { readonly quiet: number; readonly mean: number; readonly most: number; readonly refused: number };
+  readonly storage: { readonly quiet: number; readonly mean: number; readonly most: number };
   /** Questions for the properties of partitions, in the second with the most. */
   readonly mostQuestions: number;
   /** How far the work was behind at the most, in seconds. */
@@ -215,11 +214,11 @@ async function play(
   const requests = account.requests.between(begunAt, settledAt);
   const unread = coverage.unread().toSorted((one, other) => one - other);
   return {
-    ...{ name, instances, before, seconds: rounded((settledAt - begunAt) / 1000) },
+    ...{ name, before, seconds: rounded((settledAt - begunAt) / 1000) },
     unread: { median: rounded(unread[Math.floor(unread.length / 2)] ?? 0), worst: rounded(unread.at(-1) ?? 0) },
     storage: {
-      ...{ quiet: rounded(before === 0 ? 0 : quiet), mean: rounded(average(requests)), most: Math.max(...requests) },
-      refused: sum(account.refused.between(begunAt, settledAt)),
+      quiet: rounded(before === 0 ? 0 : quiet),
+      ...{ mean: rounded(average(requests)), most: Math.max(...requests) },
     },
     mostQuestions: Math.max(...hub.questions.between(begunAt, settledAt)),
     mostBehind: rounded(coverage.mostBehind()),
@@ -228,6 +227,5 @@ async function play(
   };
 }
 
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
-const average = (all: readonly number[]) => sum(all) / Math.max(1, all.length);
+const average = (all: readonly number[]) => all.reduce((total, one) => total + one, 0) / Math.max(1, all.length);
 const rounded = (value: number) => Math.round(value * 10) / 10;

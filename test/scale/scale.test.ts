@@ -1,11 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
-import { createRandom } from '../chaos/random.ts';
-import { readOptions } from './options.ts';
+import { describe, expect, it } from 'vitest';
 import { faultsOf } from './outcome.ts';
-import { createProcess, runScenario } from './run.ts';
+import { runScenario } from './run.ts';
 import { scenarios } from './scenarios.ts';
-import { beginVirtualTime, createAccount, type VirtualTime } from './world.ts';
 
 // Three instances on six partitions; `npm run bench -- scale` has 32 on 32 (D411).
 
@@ -65,62 +61,4 @@ describe('what must hold', () => {
       faultsOf({ ...well, uncleanEnds: 1, work: { ...work, mostRepeats } }, { uncleanEnds: 1 }).length;
     expect([repeated(40), repeated(41)]).toEqual([0, 1]);
   });
-});
-
-describe('the account in memory', () => {
-  let time: VirtualTime;
-  afterEach(() => time.end());
-
-  it('keeps what the store writes, refuses what is out of date, and what is too much', async () => {
-    time = beginVirtualTime(createRandom(1).next);
-    const account = createAccount(time, 0);
-    const openAs = (name: string) =>
-      createBlobStore({
-        account: account.accessFrom(createProcess(name, time, 0)),
-        ...{ container: 'c', namespace: 'n', hub: 'h', consumerGroup: 'g' },
-      });
-    const [one, other] = [openAs('one'), openAs('other')];
-    const claim = (owner: string) => ({
-      partition: '0',
-      owner,
-      epoch: 1,
-      wantedBy: '',
-      wantedSince: 0,
-      renewedAt: Date.now(),
-    });
-    const play = async () => {
-      const record = await one.change(undefined, claim('one'));
-      expect(record).toMatchObject({ owner: 'one', epoch: 1 });
-      expect(await other.change(undefined, claim('other'))).toBeUndefined();
-      expect(await other.ownerships()).toEqual([expect.objectContaining({ partition: '0', owner: 'one' })]);
-      if (record === undefined) return;
-      const progress = { sequenceNumber: 41, offset: '41000', completed: '2 41 x' };
-      expect(await one.writeCheckpoint(record, progress)).toBe(true);
-      expect(await other.progress('0')).toEqual(progress);
-      const taken = await other.change(record, { ...claim('other'), epoch: 2 });
-      expect(taken).toMatchObject({ owner: 'other', epoch: 2 });
-      expect(await one.writeCheckpoint(record, { ...progress, sequenceNumber: 42, offset: '42000' })).toBe(false);
-      account.mostPerSecond = 0;
-      await expect(one.ownerships()).rejects.toThrow('503');
-      expect(account.refused.inSecond()).toBeGreaterThan(0);
-    };
-    let isOver = false;
-    const played = play().finally(() => {
-      isOver = true;
-    });
-    while (!isOver) await time.pass(100);
-    await played;
-  });
-});
-
-it('npm run bench -- scale takes names, a seed and numbers, and refuses others', () => {
-  expect(readOptions(['one crash', '--seed', '7', '--instances', '4'])).toMatchObject({
-    names: ['one crash'],
-    seed: 7,
-    instances: 4,
-    partitions: 32,
-  });
-  expect(readOptions(['--help'])).toBeUndefined();
-  expect(() => readOptions(['no such'])).toThrow('no such');
-  expect(() => readOptions(['--instances', '33'])).toThrow('--instances');
 });
