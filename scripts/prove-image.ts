@@ -113,7 +113,9 @@ async function prove(image: Image, node: string): Promise<void> {
     await proveMethods(stage);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new Error(`The service has not done its work within ${limitMs / 1000} s.${await tail(logFile)}`, { cause: error });
+    throw new Error(`The service has not done its work within ${limitMs / 1000} s.${await tail(logFile)}`, {
+      cause: error,
+    });
   } finally {
     await sandbox.close();
   }

@@ -69,7 +69,7 @@ export const inArena =
         const cost = await arena.run(load);
         requireRight('service', cost);
         return {
-          ...{ 'CPU, µs': cost.cpu, 'memory, MB': cost.resident, 'allocated, KB': cost.allocated / 1024 },
+          ...{ 'CPU, µs': cost.cpu, 'memory, MB': cost.resident },
           ...(load.rate === undefined
             ? { 'messages, /s': (cost.messages / cost.wallMs) * 1000 }
             : cost.latencies.length > 0 && { 'p50, ms': percentile(cost.latencies, 0.5) }),
@@ -126,7 +126,6 @@ export const absoluteOf = <P extends string>(costs: Costs<P>): Absolute[] =>
         CPU: [of(({ cpu }) => cpu), 'µs'],
         messages: [throughputOf(rounds), '/s'],
         memory: [of(({ resident }) => resident), 'MB'],
-        allocated: [of(({ allocated }) => allocated / 1024), 'KB'],
         idle: [idle('program'), '%'],
         calls: [of(({ calls }) => calls), ''],
         'hub: CPU': [of(({ hubCpu }) => hubCpu), 'µs'],

@@ -113,12 +113,11 @@ export const tableOf = (measured: readonly Rows[]): string =>
   ]);
 
 /** What lies behind the rows of a workload: a line for each program. */
-export const absoluteLines = ({ absolute, notes = [] }: Result): string[] => [...absolute.map(lineOf), ...notes];
-
-function lineOf({ program, figures, limitedBy = [] }: Absolute): string {
-  const words = figures.map(({ what, figure, unit }) => `${what} ${brief(figure.median)}${unit && ` ${unit}`}`);
-  return `${program}: ${[...words, ...limitedBy.map((what) => `limited by ${what}`)].join(', ')}`;
-}
+export const absoluteLines = ({ absolute }: Result): string[] =>
+  absolute.map(({ program, figures, limitedBy = [] }) => {
+    const words = figures.map(({ what, figure, unit }) => `${what} ${brief(figure.median)}${unit && ` ${unit}`}`);
+    return `${program}: ${[...words, ...limitedBy.map((what) => `limited by ${what}`)].join(', ')}`;
+  });
 
 const brief = (value: number): string => (Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(2));
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,8 +83,6 @@ export interface Cost extends Served {
   readonly calls: number;
   readonly hubCpu: number;
   readonly backendsCpu: number;
-  /** Allocated on the heap, in bytes for each message. */
-  readonly allocated: number;
   readonly resident: number;
   /** Shares of the time in which the main thread of each had nothing to do: waiting for a core does not count. */
   readonly idle: Readonly<Record<'program' | 'hub' | 'backends', number>>;
@@ -99,12 +97,11 @@ export interface ArenaOptions extends ProgramOptions {
 export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions) {
   const stage = await openStage(devices, partitions);
   const { hub, backends } = stage;
-  const nodeOptions = ['--trace-gc-nvp', ...(options.nodeOptions ?? [])];
-  const program = await stage.start({ ...options, nodeOptions }).catch(async (error) => {
+  const program = await stage.start(options).catch(async (error) => {
     await stage.close();
     throw error;
   });
-  const { pid, logFile } = program;
+  const { pid } = program;
 
   async function untilServed({ kind }: Load): Promise<void> {
     await untilAnswered(hub, program);
@@ -121,7 +118,6 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     /** Sends a load, waits until it is served, and says what that cost. */
     async run(load: Load): Promise<Cost> {
       const pids = [pid, hub.pid, backends.pid];
-      const logged = statSync(logFile).size;
       const called = await backends.call<number>('calls');
       const spent = await spentIn(pids, async () => {
         await hub.call('send', load);
@@ -137,7 +133,6 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
         calls: ((await backends.call<number>('calls')) - called) / messages,
         hubCpu: ofHub.cpu / messages,
         backendsCpu: ofBackends.cpu / messages,
-        allocated: allocatedIn(readFileSync(logFile).subarray(logged).toString()) / messages,
         resident: residentOf(pid),
         idle: { program: program.idle, hub: ofHub.idle, backends: ofBackends.idle },
       };
@@ -173,11 +168,4 @@ export async function untilQuiet(pid: number): Promise<void> {
     if (now - last < 5_000) return;
     last = now;
   }
-}
-
-/** V8 says at each collection what was allocated since the one before. */
-function allocatedIn(log: string): number {
-  let bytes = 0;
-  for (const [, allocated] of log.matchAll(/ allocated=(\d+)/g)) bytes += Number(allocated);
-  return bytes;
 }

@@ -32,6 +32,10 @@ const invoke = (port: number, objectId: string): Promise<void> =>
     outgoing.on('error', reject).end(body);
   });
 
+/** Lets the parent make calls, the n-th one on the object that `objectId` names. */
+export const answerCalls = (objectId: (nth: number) => string): void =>
+  answerParent({ run: (calls: Calls) => invokeAll(calls, objectId) });
+
 async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: number) => string): Promise<number> {
   const began = performance.now();
   let next = 0;
@@ -40,41 +44,6 @@ async function invokeAll({ port, calls, inFlight }: Calls, objectId: (nth: numbe
   };
   await Promise.all(Array.from({ length: inFlight }, caller));
   return performance.now() - began;
-}
-
-/**
- * Lets the parent make calls, the n-th one on the object that `objectId` names, and have their answers held back.
- * @returns what has each answer given, at once or when it is released
- */
-export function answerCalls(objectId: (nth: number) => string): (give: () => void) => void {
-  let isHolding = false;
-  const held: (() => void)[] = [];
-  let wanted = 0;
-  let allHeld = () => {};
-  let calling: Promise<unknown> = Promise.resolve();
-  answerParent({
-    run: (calls: Calls): Promise<number> => invokeAll(calls, objectId),
-    /** Resolves when all of the calls have come, which are not answered. */
-    async hold({ port, calls }: Pick<Calls, 'port' | 'calls'>): Promise<void> {
-      isHolding = true;
-      wanted = calls;
-      const all = new Promise<void>((resolve) => {
-        allHeld = resolve;
-      });
-      calling = Promise.all(Array.from({ length: calls }, (_, nth) => invoke(port, objectId(nth))));
-      await Promise.race([all, calling]);
-    },
-    async release(): Promise<void> {
-      isHolding = false;
-      for (const give of held.splice(0)) give();
-      await calling;
-    },
-  });
-  return (give) => {
-    if (!isHolding) return give();
-    held.push(give);
-    if (held.length === wanted) allHeld();
-  };
 }
 
 const type = JSON.stringify({

@@ -18,11 +18,11 @@ const hub = await startHub({
   journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });
-const answer = answerCalls(objectId);
+answerCalls(objectId);
 for (let index = 0; index < Number(devices); index += 1) {
   const id = deviceId(index);
   hub.methods.listen(id, ({ requestId }) => {
-    setImmediate(answer, () => hub.methods.answer(id, requestId, 200, '{"status":0,"output":{"rpm":1450}}'));
+    setImmediate(() => hub.methods.answer(id, requestId, 200, '{"status":0,"output":{"rpm":1450}}'));
   });
 }
 

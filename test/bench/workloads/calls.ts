@@ -18,7 +18,6 @@ const turns = 10;
 /** The faster one makes more calls, so that both are measured for seconds. */
 const callsOf = (program: 'front door' | 'bare', quick: boolean) =>
   quick ? 100 : { 'front door': 250, bare: 750 }[program];
-const heldCallsOf = (quick: boolean) => (quick ? 200 : 1_000);
 
 /** A hub with devices and callers, and what else the programs need. */
 async function openStage() {
@@ -35,13 +34,6 @@ async function openStage() {
       const before = cpuOf(pid);
       await stage.call('run', { port, calls, inFlight });
       return cpuOf(pid) - before;
-    },
-    /** Memory while so many calls are in flight, in MB. */
-    async memoryWith({ pid, port }: MethodsProgram, calls: number): Promise<number> {
-      await stage.call('hold', { port, calls });
-      const resident = residentOf(pid);
-      await stage.call('release');
-      return resident;
     },
     async close() {
       await Promise.all(programs.map((program) => program.kill()));
@@ -78,11 +70,11 @@ const ofDoor =
     const stage = await openStage();
     try {
       const door = await stage.start('front door', build);
-      const [calls, held] = [turns * callsOf('front door', quick), heldCallsOf(quick)];
+      const calls = turns * callsOf('front door', quick);
       return {
         measure: async () => ({
           'CPU of a call, µs': (await stage.cpuOfCalls(door, calls)) / calls,
-          [`memory, ${held} calls in flight, MB`]: await stage.memoryWith(door, held),
+          'memory, MB': residentOf(door.pid),
         }),
         close: stage.close,
       };
@@ -96,28 +88,17 @@ export const methods: Workload = {
   name: 'methods',
   about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
   async run(context) {
-    const { quick, progress } = context;
-    const heldCalls = heldCallsOf(quick);
-    const calls = { 'front door': callsOf('front door', quick), bare: callsOf('bare', quick) };
+    const calls = { 'front door': callsOf('front door', context.quick), bare: callsOf('bare', context.quick) };
     const stage = await openStage();
-    const memory: string[] = [];
-    const held: number[] = [];
     try {
       const programs = { 'front door': await stage.start('front door'), bare: await stage.start('bare') };
       const cpu = await cpuByTurns(calls, context, (name, count) => stage.cpuOfCalls(programs[name], count));
-      progress(`${heldCalls} calls in flight`);
-      for (const name of ['front door', 'bare'] as const) {
-        const before = residentOf(programs[name].pid);
-        const now = await stage.memoryWith(programs[name], heldCalls);
-        if (name === 'front door') held.push(now);
-        memory.push(`${name}: ${before.toFixed(0)} MB before, ${now.toFixed(0)} MB with ${heldCalls} calls in flight`);
-      }
       return {
         rows: [
           row('CPU, front door / bare handler', ratios(cpu['front door'], cpu.bare), '×', { atMost: 2 }),
-          row(`memory, ${heldCalls} calls in flight`, figure(held), 'MB'),
+          row('memory', figure([residentOf(programs['front door'].pid)]), 'MB'),
         ],
-        ...{ absolute: ofCalls(cpu), notes: memory },
+        absolute: ofCalls(cpu),
       };
     } finally {
       await stage.close();
@@ -149,14 +130,11 @@ async function openChain(build: string, calls: number) {
         const before = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
         const ms = await stage.call<number>('run', { port: door.port, calls, inFlight: edgeInFlight });
         const after = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
-        await stage.call('hold', { port: door.port, calls: edgeInFlight });
-        const resident = residentOf(proxy.pid);
-        await stage.call('release');
         return {
           'calls, /s': (calls / ms) * 1000,
           'CPU of the edge proxy, µs': (after[0] - before[0]) / calls,
           'CPU of the front door, µs': (after[1] - before[1]) / calls,
-          [`memory of the edge proxy, ${edgeInFlight} calls in flight, MB`]: resident,
+          'memory of the edge proxy, MB': residentOf(proxy.pid),
         };
       },
       close,

@@ -11,8 +11,6 @@ export interface Context {
 export interface Result {
   readonly rows: readonly Row[];
   readonly absolute: readonly Absolute[];
-  /** What else a reader of the rows should know. */
-  readonly notes?: readonly string[];
 }
 
 /** What was measured of one build. The names have the units: `CPU, µs`. */
