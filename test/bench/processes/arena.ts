@@ -103,42 +103,31 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
   });
   const { pid } = program;
 
-  async function untilServed({ kind }: Load): Promise<void> {
-    await untilAnswered(hub, program);
-    if (kind === 'telemetry') await untilQuiet(pid);
-  }
-
   return {
-    ...{ program, hub },
-    /** Waits until the load that was sent last is served. */
-    async served(load: Load) {
-      await untilServed(load);
-      return hub.call<Served>('served');
-    },
     /** Sends a load, waits until it is served, and says what that cost. */
     async run(load: Load): Promise<Cost> {
       const pids = [pid, hub.pid, backends.pid];
       const called = await backends.call<number>('calls');
       const spent = await spentIn(pids, async () => {
         await hub.call('send', load);
-        await untilServed(load);
+        await untilAnswered(hub, program);
+        if (load.kind === 'telemetry') await untilQuiet(pid);
       });
-      const [program = nothing, ofHub = nothing, ofBackends = nothing] = spent;
+      const [ofProgram = nothing, ofHub = nothing, ofBackends = nothing] = spent;
       const result = await hub.call<Served>('served');
       const { messages } = load;
       return {
         ...result,
         messages,
-        cpu: program.cpu / messages,
+        cpu: ofProgram.cpu / messages,
         calls: ((await backends.call<number>('calls')) - called) / messages,
         hubCpu: ofHub.cpu / messages,
         backendsCpu: ofBackends.cpu / messages,
         resident: residentOf(pid),
-        idle: { program: program.idle, hub: ofHub.idle, backends: ofBackends.idle },
+        idle: { program: ofProgram.idle, hub: ofHub.idle, backends: ofBackends.idle },
       };
     },
     delay: (ms: number) => backends.call<void>('delay', ms),
-    hang: (device: string) => backends.call<void>('hang', device),
     effects: () => backends.call<Effects>('effects'),
     stop: stage.close,
   };

@@ -18,7 +18,6 @@ export interface Effects {
 }
 
 let delayMs = 0;
-let hangingDevice = '';
 /** After so many updates all is refused. */
 let mostUpdates = Number.POSITIVE_INFINITY;
 let leastBytes = 1_000;
@@ -96,7 +95,6 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const device = String(headers['x-svc-device-id'] ?? '');
   const operation = `${method} ${url.replace(/\?.*|[0-9a-f]{8}-[0-9a-f-]{27}/g, '').replace(/\/types\/.*/, '/types')}`;
   calls[operation] = (calls[operation] ?? 0) + 1;
-  if (device === hangingDevice && device !== '') return;
   if (delayMs > 0) await sleep(delayMs);
   if (updates >= mostUpdates) {
     response.writeHead(503).end();
@@ -113,10 +111,6 @@ const { port } = await listening(server);
 answerParent({
   delay(ms: number) {
     delayMs = ms;
-  },
-  /** Calls of this device are never answered; '' ends that for those to come. */
-  hang(device: string) {
-    hangingDevice = device;
   },
   /** Updates have small bodies, and after so many of them all is refused until this is called again. */
   outAfter(count: number) {

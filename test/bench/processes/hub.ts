@@ -58,15 +58,12 @@ const fault = (what: string) => {
   if (served.faults.length < 5) served.faults.push(what);
 };
 
-const unchecked = new Set<number>();
-
 function receive(device: number, properties: Readonly<Record<string, string>>, body: Buffer): void {
   const now = performance.now();
   const isNotification = properties['svc-messagetype'] === 'platformEvent';
   const id = properties[isNotification ? 'id' : 'correlationId'] ?? '';
   const reply = replyTo(id, isNotification ? 'notification' : 'acknowledgement');
   const at = waiting.get(reply);
-  if (unchecked.has(device)) return;
   if (at === undefined) {
     fault(`a second reply, or one to nothing: ${reply}`);
     return;
@@ -93,7 +90,7 @@ function append(kind: Kind, device: number, isSmall = false): void {
   const nth = numbers.get(device) ?? 0;
   numbers.set(device, nth + 1);
   const message = { kind, device, nth, isSmall };
-  if (kind !== 'telemetry' && !unchecked.has(device)) {
+  if (kind !== 'telemetry') {
     waiting.set(replyTo(correlationId(message), 'acknowledgement'), performance.now());
     if (kind === 'create') waiting.set(replyTo(correlationId(message), 'notification'), performance.now());
   }
@@ -127,29 +124,11 @@ async function send(load: Load): Promise<void> {
   if (atOnce) served.began = performance.now();
 }
 
-let disturbance: NodeJS.Timeout | undefined;
-
-/** Messages of these devices, in turn, until the next disturbance; their replies are not counted. */
-function disturb({ devices, ratePerSecond }: { devices: readonly number[]; ratePerSecond: number }): void {
-  clearInterval(disturbance);
-  for (const device of devices) unchecked.add(device);
-  let nth = 0;
-  disturbance = setInterval(() => {
-    for (let left = ratePerSecond / 100; left > 0; left -= 1)
-      append('update', devices[nth++ % devices.length] as number);
-  }, 10);
-}
-
-function hang(device: number): void {
-  unchecked.add(device);
-  append('update', device);
-}
-
 /** Events that readers were given. */
 const delivered = () => hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
 
 answerParent({
-  ...{ delivered, send, disturb, hang },
+  ...{ delivered, send },
   /** How much of the load is done, and whether that is all: replies, or events handed over where no reply is due. */
   progress: () => {
     if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };

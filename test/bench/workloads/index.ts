@@ -1,7 +1,6 @@
 import { edge, http, methods } from './calls.ts';
 import { create, growth, latency, partitions, skip, update, waiting } from './compared.ts';
 import { hub } from './hub.ts';
-import { isolation } from './isolation.ts';
 import { bombs, memory } from './memory.ts';
 import { idle, start } from './start.ts';
 import { tracing } from './tracing.ts';
@@ -9,6 +8,6 @@ import { backlog, catchingUp, cold, smallEvents } from './waitingEvents.ts';
 import type { Workload } from './workload.ts';
 
 export const workloads: readonly Workload[] = [
-  ...[skip, update, tracing, create, waiting, isolation, latency, backlog, smallEvents, catchingUp],
+  ...[skip, update, tracing, create, waiting, latency, backlog, smallEvents, catchingUp],
   ...[http, methods, edge, start, cold, idle, growth, partitions, memory, bombs, hub],
 ];
