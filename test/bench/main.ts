@@ -16,13 +16,6 @@ import type { Workload } from './workloads/workload.ts';
  * `--vs FOLDER`, beside another build.
  */
 
-/** What measures in another way, each with options of its own: `npm run bench -- scale`. */
-const programs: Readonly<Record<string, { readonly about: string; readonly run: () => Promise<unknown> }>> = {
-  killers: { about: 'how long neighbours of a fatal message wait', run: () => import('./killers.ts') },
-  scale: { about: 'up to 32 instances in virtual time', run: () => import('../scale/main.ts') },
-};
-const [, , asked = ''] = process.argv;
-
 const aboutOf = ({ about, isCold }: Workload) => `${isCold ? 'cold' : 'warm'}: ${about}`;
 
 const usage = `Usage: npm run bench -- [options] [workload …]
@@ -44,19 +37,16 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
 Workloads:
 ${workloads.map((one) => `  ${one.name.padEnd(10)}  ${aboutOf(one)}`).join('\n')}
 
-Instead of workloads, with options of its own (npm run bench -- scale --help):
-${Object.entries(programs)
-  .map(([name, { about }]) => `  ${name.padEnd(10)}  ${about}`)
-  .join('\n')}
+Instead of workloads, up to 32 instances in virtual time, with options of its own:
+  npm run bench -- scale --help
 `;
 
 class UsageError extends Error {}
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const program = Object.hasOwn(programs, asked) ? programs[asked] : undefined;
-if (program !== undefined) {
+if (process.argv[2] === 'scale') {
   process.argv.splice(2, 1);
-  await program.run();
+  await import('../scale/main.ts');
 } else
   process.exitCode = await main().catch((error: Error) => {
     const isUsage =
