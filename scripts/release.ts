@@ -50,22 +50,15 @@ async function make(version: string, folder: string, notes: string): Promise<rea
   const name = `device-messaging-service-${version}`;
   const commit = await git('rev-parse', 'HEAD');
   await pack({ project: projectDirectory, name, archive: join(folder, `${name}.tar.gz`), commit, at });
-  for (const [program, dist] of [
-    ['service', 'dist'],
-    ['edge-proxy', 'edge/dist'],
-  ] as const) {
-    await cp(join(dist, 'bom.cdx.json'), join(folder, `${program}-${version}.cdx.json`));
-    await cp(join(dist, 'third-party-notices.txt'), join(folder, `${program}-${version}-third-party-notices.txt`));
-  }
+  const files = [`${name}.tar.gz`];
+  const copied = { 'bom.cdx.json': '.cdx.json', 'third-party-notices.txt': '-third-party-notices.txt' };
+  for (const [program, dist] of Object.entries({ service: 'dist', 'edge-proxy': 'edge/dist' }))
+    for (const [file, ending] of Object.entries(copied)) {
+      files.push(`${program}-${version}${ending}`);
+      await cp(join(dist, file), join(folder, `${program}-${version}${ending}`));
+    }
   await writeFile(join(folder, 'release-notes.md'), notes);
-  const files = [
-    `${name}.tar.gz`,
-    ...['service', 'edge-proxy'].flatMap((one) => [
-      `${one}-${version}.cdx.json`,
-      `${one}-${version}-third-party-notices.txt`,
-    ]),
-    'release-notes.md',
-  ];
+  files.push('release-notes.md');
   const sums = await Promise.all(
     files.map(
       async (file) =>

@@ -10,7 +10,6 @@ import { answers, type ServiceProcess, startService } from '../../../sandbox/ser
 import { launcher, projectDirectory } from '../../../sandbox/state/directories.ts';
 import { withConstants } from '../../support/processes.ts';
 import type { Environment } from '../programs/environment.ts';
-import type { EdgeStageDescription } from './edgeStage.ts';
 import type { StageDescription } from './methodsStage.ts';
 
 /** What a process has used, read from /proc (Linux), so that it is not disturbed by being measured. */
@@ -163,18 +162,19 @@ export async function startMethodsProgram(
 }
 
 export async function startEdgeProxy(
-  stage: EdgeStageDescription,
+  stage: StageDescription,
   directory: string,
   inFlight: number,
   build: string,
 ): Promise<ServiceProcess> {
   const port = await freePort();
   const file = join(directory, 'edge-proxy.json');
-  const objectIds = ['00000000-0000-4000-8000-000000000001'];
   const configuration = {
     hub: { connectionString: stage.deviceConnectionString, caFile: stage.caFile },
     broker: { url: stage.brokerUrl, username: 'proxy', password: 'bench' },
-    modules: [{ id: 'press', objectIds, topics_methods_in: 'press/in', topics_methods_out: 'press/out' }],
+    modules: [
+      { id: 'press', objectIds: [stage.ofModule], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
+    ],
     limits: { inFlight, inFlightPerModule: inFlight },
     health: { host: '127.0.0.1', port },
   };

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { figure, ratios, row, used } from '../figures.ts';
 import { startChild } from '../processes/child.ts';
-import type { EdgeStageDescription } from '../processes/edgeStage.ts';
-import type { StageDescription } from '../processes/methodsStage.ts';
+import type { Calls, StageDescription } from '../processes/methodsStage.ts';
 import { cpuOf, type MethodsProgram, residentOf, startEdgeProxy, startMethodsProgram } from '../processes/program.ts';
-import { alone, type Context, type Opener, type Workload } from './workload.ts';
+import { alone, type Context, type Opener, type Subject, type Workload } from './workload.ts';
 
 const devices = 200;
 const inFlight = 32;
@@ -23,16 +22,23 @@ const callsOf = (program: 'front door' | 'bare', quick: boolean) =>
 async function openStage() {
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
   const stage = await startChild<StageDescription>('./methodsStage.ts', [join(directory, 'hub'), String(devices)]);
-  const programs: MethodsProgram[] = [];
+  const programs: ServiceProcess[] = [];
+  const noted = async <Program extends ServiceProcess>(starting: Promise<Program>) => {
+    const program = await starting;
+    programs.push(program);
+    return program;
+  };
+  /** Answers how long the calls took, in ms. */
+  const run = (calls: Calls) => stage.call<number>('run', calls);
   return {
-    async start(...[program, build]: [program: 'front door' | 'bare', build?: string]) {
-      const started = await startMethodsProgram(program, stage.described, directory, build);
-      programs.push(started);
-      return started;
-    },
+    start: (program: 'front door' | 'bare', build?: string, inFlightPerDevice?: number) =>
+      noted(startMethodsProgram(program, stage.described, directory, build, inFlightPerDevice)),
+    startEdgeProxy: (inFlight: number, build: string) =>
+      noted(startEdgeProxy(stage.described, directory, inFlight, build)),
+    run,
     async cpuOfCalls({ pid, port }: MethodsProgram, calls: number): Promise<number> {
       const before = cpuOf(pid);
-      await stage.call('run', { port, calls, inFlight });
+      await run({ port, calls, inFlight, isOfModule: false });
       return cpuOf(pid) - before;
     },
     async close() {
@@ -42,6 +48,19 @@ async function openStage() {
     },
   };
 }
+
+/** @param open begins with a stage, which is closed with what that answers, or when it fails */
+const onStage =
+  (open: (stage: Awaited<ReturnType<typeof openStage>>, build: string) => Promise<Pick<Subject, 'measure'>>): Opener =>
+  async (build) => {
+    const stage = await openStage();
+    try {
+      return { ...(await open(stage, build)), close: stage.close };
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+  };
 
 /** CPU of each call of two programs that take turns in each round, in µs, round by round; the first round is the warm-up. */
 async function cpuByTurns<Program extends string>(
@@ -64,25 +83,17 @@ async function cpuByTurns<Program extends string>(
 const ofCalls = (cpu: Readonly<Record<string, readonly number[]>>) =>
   Object.entries(cpu).map(([program, rounds]) => used(program, { 'CPU of a call': [rounds, 'µs'] }));
 
-const ofDoor =
-  (quick: boolean): Opener =>
-  async (build) => {
-    const stage = await openStage();
-    try {
-      const door = await stage.start('front door', build);
-      const calls = turns * callsOf('front door', quick);
-      return {
-        measure: async () => ({
-          'CPU of a call, µs': (await stage.cpuOfCalls(door, calls)) / calls,
-          'memory, MB': residentOf(door.pid),
-        }),
-        close: stage.close,
-      };
-    } catch (error) {
-      await stage.close();
-      throw error;
-    }
-  };
+const ofDoor = (quick: boolean) =>
+  onStage(async (stage, build) => {
+    const door = await stage.start('front door', build);
+    const calls = turns * callsOf('front door', quick);
+    return {
+      measure: async () => ({
+        'CPU of a call, µs': (await stage.cpuOfCalls(door, calls)) / calls,
+        'memory, MB': residentOf(door.pid),
+      }),
+    };
+  });
 
 export const methods: Workload = {
   name: 'methods',
@@ -108,27 +119,16 @@ export const methods: Workload = {
 };
 
 const edgeInFlight = 200;
-const edgeCallsOf = (quick: boolean) => (quick ? 1_000 : 5_000);
 
-/** Front door and edge proxy of a build, and what is around them. */
-async function openChain(build: string, calls: number) {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const stage = await startChild<EdgeStageDescription>('./edgeStage.ts', [join(directory, 'hub')]);
-  const running: ServiceProcess[] = [];
-  const close = async () => {
-    await Promise.all(running.map((program) => program.kill()));
-    await stage.stop();
-    await rm(directory, { recursive: true, force: true });
-  };
-  try {
-    const proxy = await startEdgeProxy(stage.described, directory, edgeInFlight, build);
-    running.push(proxy);
-    const door = await startMethodsProgram('front door', stage.described, directory, build, edgeInFlight);
-    running.push(door);
+/** Front door and edge proxy of a build. */
+const ofChain = (calls: number) =>
+  onStage(async (stage, build) => {
+    const proxy = await stage.startEdgeProxy(edgeInFlight, build);
+    const door = await stage.start('front door', build, edgeInFlight);
     return {
       async measure() {
         const before = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
-        const ms = await stage.call<number>('run', { port: door.port, calls, inFlight: edgeInFlight });
+        const ms = await stage.run({ port: door.port, calls, inFlight: edgeInFlight, isOfModule: true });
         const after = [cpuOf(proxy.pid), cpuOf(door.pid)] as const;
         return {
           'calls, /s': (calls / ms) * 1000,
@@ -137,19 +137,14 @@ async function openChain(build: string, calls: number) {
           'memory of the edge proxy, MB': residentOf(proxy.pid),
         };
       },
-      close,
     };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
+  });
 
 export const edge = alone({
   name: 'edge',
   about: `remote methods of one module through front door, hub, edge proxy and broker, ${edgeInFlight} in flight`,
   most: 10,
-  parts: ({ quick }) => ({ '': (build) => openChain(build, edgeCallsOf(quick)) }),
+  parts: ({ quick }) => ({ '': ofChain(quick ? 1_000 : 5_000) }),
 });
 
 const httpInFlight = 16;

@@ -4,10 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, createSecureContext } from 'node:tls';
 import type { Counters, FaultRequest } from 'iot-hub-emulator';
 import { signSas } from 'iot-hub-emulator/testing';
-import { generate, type Packet, parser } from 'mqtt-packet';
+import mqtt, { type MqttClient } from 'mqtt';
 import rhea, { type Connection, type Sender } from 'rhea';
 import { authorized } from '../processes/authorized.ts';
 import { startChild } from '../processes/child.ts';
@@ -28,7 +27,7 @@ interface Surroundings {
 /** Does this with a hub in a process of its own, and its devices, which are connected. */
 async function withHub<T>(
   { build, devices: count, persist = false, progress }: Surroundings,
-  work: (hub: HubUnderLoad, devices: readonly MqttDevice[]) => Promise<T>,
+  work: (hub: HubUnderLoad, devices: readonly MqttClient[]) => Promise<T>,
 ): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
   const args = [directory, String(count), persist ? 'persist' : 'memory'];
@@ -46,7 +45,7 @@ async function withHub<T>(
   try {
     const devices = await connectAll(hub, progress);
     const done = await work(hub, devices);
-    for (const device of devices) device.end();
+    for (const device of devices) device.end(true);
     return done;
   } finally {
     await stop();
@@ -124,86 +123,37 @@ async function sendToDevices(hub: HubUnderLoad): Promise<void> {
   connection.close();
 }
 
-/** A device that costs its process as little as it can. */
-interface MqttDevice {
-  write(bytes: Buffer): void;
-  onPacket: (packet: Packet) => void;
-  next(cmd: Packet['cmd']): Promise<Packet>;
-  end(): void;
-}
-
 const key = Buffer.alloc(32, 1).toString('base64');
 
-async function connectAll(hub: HubUnderLoad, progress: (what: string) => void): Promise<MqttDevice[]> {
-  const secureContext = createSecureContext({ ca: readFileSync(hub.caFile) });
-  const devices: MqttDevice[] = [];
-  for (let next = 0; next < hub.deviceIds.length; next += 100) {
-    devices.push(...(await Promise.all(hub.deviceIds.slice(next, next + 100).map(connectDevice))));
+async function connectAll({ deviceIds, caFile, ports }: HubUnderLoad, progress: Context['progress']) {
+  const ca = readFileSync(caFile);
+  const devices: MqttClient[] = [];
+  const connectOne = (clientId: string) =>
+    mqtt.connectAsync({
+      ...{ protocol: 'mqtts', host: 'localhost', port: ports.mqtts, ca, protocolVersion: 4, clientId, keepalive: 600 },
+      username: `localhost/${clientId}/?api-version=2021-04-12`,
+      password: signSas(`localhost/devices/${clientId}`, key, 'base64', expiry),
+      reconnectPeriod: 0,
+    });
+  for (let next = 0; next < deviceIds.length; next += 100) {
+    devices.push(...(await Promise.all(deviceIds.slice(next, next + 100).map(connectOne))));
     progress(`${devices.length} devices are connected`);
   }
   return devices;
-
-  async function connectDevice(deviceId: string): Promise<MqttDevice> {
-    const socket = connect({ host: '127.0.0.1', port: hub.ports.mqtts, secureContext, servername: 'localhost' });
-    socket.setNoDelay(true);
-    await once(socket, 'secureConnect');
-    const packets = parser({ protocolVersion: 4 });
-    const waiting = new Map<string, (packet: Packet) => void>();
-    const device: MqttDevice = {
-      write: (bytes) => void socket.write(bytes),
-      onPacket: () => undefined,
-      next: (cmd) => new Promise((resolve) => waiting.set(cmd, resolve)),
-      end: () => socket.destroy(),
-    };
-    packets.on('packet', (packet) => {
-      device.onPacket(packet);
-      waiting.get(packet.cmd)?.(packet);
-      waiting.delete(packet.cmd);
-    });
-    socket.on('data', (chunk) => packets.parse(chunk));
-    socket.on('error', (error) => {
-      throw error;
-    });
-    const connack = device.next('connack');
-    device.write(
-      generate({
-        ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clean: true, clientId: deviceId, keepalive: 600 },
-        username: `localhost/${deviceId}/?api-version=2021-04-12`,
-        password: Buffer.from(signSas(`localhost/devices/${deviceId}`, key, 'base64', expiry)),
-      }),
-    );
-    await connack;
-    return device;
-  }
 }
 
-const publicationOf = (deviceId: string, size: number): Buffer =>
-  generate({
-    cmd: 'publish',
-    topic: `devices/${deviceId}/messages/events/colour=red&%24.ct=application%2Fjson`,
-    ...{ payload: Buffer.alloc(size, 'x'), qos: 1, dup: false, retain: false, messageId: 1 },
-  });
+function publishOnce(device: MqttClient, bytes: number) {
+  const topic = `devices/${device.options.clientId}/messages/events/colour=red&%24.ct=application%2Fjson`;
+  return device.publishAsync(topic, Buffer.alloc(bytes, 'x'), { qos: 1 });
+}
 
-/** Publishes from all devices, each with some events in flight, until `count` are acknowledged. */
-function publish({ deviceIds }: HubUnderLoad, devices: readonly MqttDevice[], count: number): Promise<void> {
-  let [sent, done] = [0, 0];
-  return new Promise((resolve) => {
-    for (const [index, device] of devices.entries()) {
-      const bytes = publicationOf(deviceIds[index] ?? '', kib);
-      const send = () => {
-        if (sent >= count) return;
-        sent += 1;
-        device.write(bytes);
-      };
-      device.onPacket = ({ cmd }) => {
-        if (cmd !== 'puback') return;
-        done += 1;
-        if (done === count) resolve();
-        else send();
-      };
-      for (let window = 0; window < 16; window++) send();
-    }
-  });
+/** From all devices, each with some events in flight, until `count` are acknowledged. */
+async function publish(devices: readonly MqttClient[], count: number): Promise<void> {
+  let left = count;
+  const sender = async (device: MqttClient) => {
+    for (; left > 0; await publishOnce(device, kib)) left -= 1;
+  };
+  await Promise.all(devices.flatMap((device) => Array.from({ length: 16 }, () => sender(device))));
 }
 
 /** Of the hub, for each of so many. */
@@ -220,16 +170,16 @@ async function costs(build: string, { quick, progress }: Context) {
   const events = quick ? 5_000 : 50_000;
   const inMemory = await withHub({ build, ...shared, progress }, async (hub, devices) => {
     await hub.append(events); // warms up
-    await publish(hub, devices, events);
+    await publish(devices, events);
     return {
       'append an event of 1 KiB, µs': await cpuOf(hub, events, () => hub.append(events)),
-      'append one that a device publishes over TLS, µs': await cpuOf(hub, events, () => publish(hub, devices, events)),
+      'append one that a device publishes over TLS, µs': await cpuOf(hub, events, () => publish(devices, events)),
       'deliver an event of 1 KiB, µs': await cpuOf(hub, events, () => receive(hub, events)),
     };
   });
   const onDisk = await withHub({ build, ...shared, progress, persist: true }, async (hub, devices) => {
-    await publish(hub, devices, events);
-    return await cpuOf(hub, events, () => publish(hub, devices, events));
+    await publish(devices, events);
+    return await cpuOf(hub, events, () => publish(devices, events));
   });
   return { ...inMemory, 'append one that is published and kept on disk, µs': onDisk };
 }
@@ -246,37 +196,16 @@ const memory = (build: string, { quick, progress }: Context) =>
 /** Devices that are connected at once, publish, and are sent a message each. */
 const crowd = (build: string, { quick, progress }: Context) =>
   withHub({ build, devices: quick ? 500 : 10_000, progress }, async (hub, devices) => {
-    let received = 0;
-    const all = new Promise<void>((resolve) => {
-      for (const device of devices)
-        device.onPacket = ({ cmd }) => {
-          if (cmd !== 'publish') return;
-          device.write(generate({ cmd: 'puback', messageId: 1 }));
-          received += 1;
-          if (received === devices.length) resolve();
-        };
-    });
-    const exchange = (answer: Packet['cmd'], bytesFor: (deviceId: string) => Buffer) =>
-      Promise.all(
-        devices.map((device, index) => {
-          const answered = device.next(answer);
-          device.write(bytesFor(hub.deviceIds[index] ?? ''));
-          return answered;
-        }),
-      );
-    await exchange('suback', subscriptionOf);
-    await exchange('puback', (deviceId) => publicationOf(deviceId, kib));
-    await Promise.all([sendToDevices(hub), all]);
+    await Promise.all(
+      devices.map((device) => device.subscribeAsync(`devices/${device.options.clientId}/messages/devicebound/#`)),
+    );
+    await Promise.all(devices.map((device) => publishOnce(device, kib)));
+    const received = devices.map((device) => once(device, 'message'));
+    await Promise.all([sendToDevices(hub), ...received]);
     const { rss, counters } = await hub.usage();
     const { device: connected } = counters.connections;
     if (connected !== devices.length) throw new Error(`of ${devices.length} devices ${connected} are connected`);
     return { 'memory with 10,000 devices, MB': rss / 1e6 };
-  });
-
-const subscriptionOf = (deviceId: string): Buffer =>
-  generate({
-    ...{ cmd: 'subscribe', messageId: 7, dup: false, retain: false, length: 0 },
-    subscriptions: [{ topic: `devices/${deviceId}/messages/devicebound/#`, qos: 1 }],
   });
 
 /** What devices that send one message after the other, `perSecond` in all, cost a hub that is read meanwhile. */
@@ -287,17 +216,14 @@ function steadily(build: string, { quick, progress }: Context) {
     const endReading = await readAll(hub, () => {
       received += 1;
     });
-    const publications = devices.map((device, index) => {
-      device.onPacket = ({ cmd }) => {
-        if (cmd === 'puback') acknowledged += 1;
-      };
-      return publicationOf(hub.deviceIds[index] ?? '', kib / 4);
-    });
+    const send = async (device: MqttClient | undefined) => {
+      await (device && publishOnce(device, kib / 4));
+      acknowledged += 1;
+    };
     const before = await hub.usage();
     const began = performance.now();
     for (let elapsed = 0; elapsed < seconds * 1000; elapsed = performance.now() - began) {
-      for (const due = (elapsed / 1000) * perSecond; sent < due; sent += 1)
-        devices[sent % count]?.write(publications[sent % count] ?? Buffer.alloc(0));
+      for (const due = (elapsed / 1000) * perSecond; sent < due; sent += 1) void send(devices[sent % count]);
       await sleep(10);
     }
     for (let left = 100; left > 0 && Math.min(acknowledged, received) < sent; left -= 1) await sleep(100);

@@ -56,11 +56,11 @@ const measure = (build: string, trouble: Trouble, { progress }: Context) =>
       let quickAfter = 0;
       while (load.left() > 0 && seconds() < longestSeconds) {
         await sleep(100);
-        if (load.quick.left.size > 0) quickAfter = seconds();
+        if (load.quickLeft() > 0) quickAfter = seconds();
         progress(`${load.left()} are left after ${instance.ends()} ends`);
       }
       if (load.left() > 0) throw new Error(`${load.left()} messages are left after ${longestSeconds} s`);
-      const waits = load.quick.waits.toSorted((one, other) => one - other);
+      const waits = load.waits.toSorted((one, other) => one - other);
       return {
         ...{ 'quick ones answered after, s': quickAfter, 'everybody after, s': seconds() },
         'quick ones wait, p50, s': percentile(waits, 0.5) / 1_000,
@@ -74,21 +74,28 @@ const measure = (build: string, trouble: Trouble, { progress }: Context) =>
   });
 
 /** Puts the messages into the hub, those of slow devices and the fatal one first, and sees who is answered. */
-function startLoad({ hub, backends }: Sandbox, { slow: slowDevices, fatalMs, everyMs }: Trouble) {
-  const slow = kind('slow');
-  const fatal = kind('fatal');
-  const quick = kind('quick');
-  const kinds = [slow, fatal, quick];
+function startLoad({ hub, backends }: Sandbox, { slow, fatalMs, everyMs }: Trouble) {
+  /** Correlation id, which begins with the kind of the device → when it was sent (milliseconds), of those without an answer. */
+  const waiting = new Map<string, number>();
+  /** How long quick devices waited for an answer (milliseconds). */
+  const waits: number[] = [];
+  const isQuick = (id: string) => id.startsWith('quick');
+  const left = () => waiting.size;
+  const quickLeft = () => [...waiting.keys()].filter(isQuick).length;
 
   const end = hub.journal.watch((entry) => {
-    if (entry.kind !== 'c2d') return;
-    const id = entry.correlationId ?? '';
-    kinds.find(({ left }) => left.has(id))?.answered(id);
+    const id = (entry.kind === 'c2d' && entry.correlationId) || '';
+    const sentAt = waiting.get(id);
+    if (sentAt === undefined) return;
+    if (isQuick(id)) waits.push(performance.now() - sentAt);
+    waiting.delete(id);
   });
 
-  function devices({ name }: Kind, count: number): string[] {
-    const names = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  const partitionOf = new Map<string, number>();
+  function devices(kind: string, count: number): string[] {
+    const names = Array.from({ length: count }, (_, index) => `${kind}-${index}`);
     for (const device of names) {
+      partitionOf.set(device, partitionOf.size % hub.partitions.length);
       backends.world.principals.createDevice(device, 'acme');
       hub.registry.create(device);
       hub.devicebound.listen(device, (delivery) => delivery.complete());
@@ -99,36 +106,32 @@ function startLoad({ hub, backends }: Sandbox, { slow: slowDevices, fatalMs, eve
   const delay = (delayMs: number, deviceId: string) =>
     backends.faults.add({ backend: 'principalManager', delayMs, deviceId });
 
-  const partitionOf = new Map<string, number>();
-  function send(to: Kind, device: string, round: number) {
+  function send(device: string, round: number) {
     const id = `${device}-${round}`;
-    if (!partitionOf.has(device)) partitionOf.set(device, partitionOf.size % hub.partitions.length);
-    to.left.set(id, performance.now());
+    waiting.set(id, performance.now());
     appendEvent(hub.partitions[partitionOf.get(device) ?? 0], { device, properties: propertiesOf(id), body });
   }
 
-  for (const device of devices(slow, slowDevices)) {
+  for (const device of devices('slow', slow)) {
     delay(8_000, device);
-    send(slow, device, 0);
+    send(device, 0);
   }
-  for (const device of devices(fatal, 1)) {
+  for (const device of devices('fatal', 1)) {
     if (fatalMs > 0) delay(3_600_000, device);
-    send(fatal, device, 0);
+    send(device, 0);
   }
-  const senders = devices(quick, quickDevices);
+  const senders = devices('quick', quickDevices);
   let rounds = 0;
   function sendRound() {
-    for (const device of senders) send(quick, device, rounds);
+    for (const device of senders) send(device, rounds);
     rounds += 1;
   }
 
-  const isOpen = () => everyMs > 0 && slow.left.size + fatal.left.size > 0;
   while (rounds < (everyMs > 0 ? 1 : messagesOfEach)) sendRound();
-  const timer = setInterval(() => isOpen() && sendRound(), everyMs || 1_000);
+  const timer = setInterval(() => everyMs > 0 && left() > quickLeft() && sendRound(), everyMs || 1_000);
 
   return {
-    quick,
-    left: () => kinds.reduce((sum, { left }) => sum + left.size, 0),
+    ...{ left, quickLeft, waits },
     close() {
       clearInterval(timer);
       end();
@@ -142,19 +145,3 @@ const propertiesOf = (correlationId: string) => ({
   ...{ msgType: 'action', action: 'identity.update', version: '2' },
   ...{ correlationId, ack: 'all', timeout: '300' },
 });
-
-function kind(name: string) {
-  /** Correlation id → when it was sent (milliseconds), of those without an answer. */
-  const left = new Map<string, number>();
-  /** How long the others waited for their first answer (milliseconds). */
-  const waits: number[] = [];
-  return {
-    ...{ name, left, waits },
-    answered(id: string) {
-      waits.push(performance.now() - (left.get(id) ?? 0));
-      left.delete(id);
-    },
-  };
-}
-
-type Kind = ReturnType<typeof kind>;
