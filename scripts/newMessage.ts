@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { undecided } from './messagePages.ts';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
 
 const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
@@ -17,13 +16,6 @@ object model and acknowledges that.
                                sandbox/stories/index.ts
 
 Nothing is overwritten. CONTRIBUTING.md says what comes next, under "Add a message".`;
-
-const next = `Next (CONTRIBUTING.md, "Add a message"):
-  1. Fill in card, table and story. A row fails, and says why, while the operation is missing in docs/contracts
-     or its route in sandbox/backends.
-  2. npm run docs
-  3. Decide what it has marked with ${undecided} in docs/devices.md.
-  4. npm run record -- transcripts`;
 
 class Refused extends Error {
   override name = 'Refused';
@@ -70,7 +62,7 @@ function main(): void {
   for (const [file, text] of Object.entries(files)) writeFileSync(file, text);
   const biome = ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...Object.keys(files)];
   execFileSync(process.execPath, biome, { stdio: ['ignore', 'ignore', 'inherit'] });
-  console.log(`Written:\n${Object.keys(files).join('\n')}\n\n${next}`);
+  console.log(`Written:\n${Object.keys(files).join('\n')}\n\nCONTRIBUTING.md, "Add a message", says what comes next.`);
 }
 
 try {

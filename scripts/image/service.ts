@@ -16,8 +16,8 @@ export interface Stage {
   readonly signal: AbortSignal;
 }
 
-/** The longest that a timer can run: the stage’s signal ends each wait before. */
-export const forever = 2 ** 31 - 1;
+/** For the answer to a message, on a busy machine. */
+export const waitMs = 60_000;
 
 export function start({ image, container, sandbox, environment }: Stage, more = {}): Promise<ServiceProcess> {
   const { readyzUrl, logFile } = sandbox.state.service;
@@ -32,27 +32,12 @@ export async function stop(service: ServiceProcess): Promise<void> {
 }
 
 /** Has a device connected while something is done with it. */
-export async function withDevice<T>(
-  { sandbox, signal }: Stage,
-  id: string,
-  act: (device: Device) => Promise<T>,
-): Promise<T> {
+export async function withDevice<T>({ sandbox }: Stage, id: string, act: (device: Device) => Promise<T>): Promise<T> {
   const device = await sandbox.connect(id);
   try {
-    return await until(signal, act(device), () => device.close());
+    return await act(device);
   } finally {
     await device.close();
-  }
-}
-
-/** Waits for work; cuts it off when the signal comes. */
-async function until<T>(signal: AbortSignal, work: Promise<T>, cutOff: () => Promise<void>): Promise<T> {
-  signal.addEventListener('abort', cutOff);
-  try {
-    if (signal.aborted) await cutOff();
-    return await work;
-  } finally {
-    signal.removeEventListener('abort', cutOff);
   }
 }
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import type { Device } from '../../sandbox/device/device.ts';
 import { ServiceFailed } from '../../sandbox/service/process.ts';
-import { forever, handledLines, residentMegabytes, type Stage, start, stop, withDevice } from './service.ts';
+import { handledLines, residentMegabytes, type Stage, start, stop, waitMs, withDevice } from './service.ts';
 
 const idleMegabytes = 150;
 
@@ -59,7 +59,7 @@ async function proveFirstRun(stage: Stage): Promise<void> {
       `Ready after ${Math.round(service.readyAfterMs)} ms, health check passed, ${idle.toFixed(0)} MB resident`,
     );
     if (idle > idleMegabytes) throw new Error(`That is more than ${idleMegabytes} MB`);
-    const exchanges = await demonstrate(sandbox, { waitMs: forever, signal });
+    const exchanges = await demonstrate(sandbox, { waitMs, signal });
     printer.progress(`${exchanges.length} messages acknowledged as expected`);
     await proveCommands(stage);
     await withDevice(stage, 'pump-2', async (device) => {
@@ -122,7 +122,7 @@ const send = (device: Device, correlationId: string): Promise<void> =>
   );
 
 async function receive(device: Device, code: string): Promise<void> {
-  const reply = await device.next(forever);
+  const reply = await device.next(waitMs);
   const answer = JSON.parse(reply?.body.toString() ?? '{}');
   if (answer.code !== code) throw new Error(`${device.id} was to be answered with ${code}, not with ${reply?.body}`);
 }

@@ -7,7 +7,13 @@ import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
-import { connectModule, type Received, type TestModule } from '../../test/edge/support/testEdge.ts';
+import {
+  connectModule,
+  pressObject,
+  type Received,
+  type TestModule,
+  users as usersOfBroker,
+} from '../../test/edge/support/testEdge.ts';
 import { createScraper, type Scrapes } from './series.ts';
 import { type Episode, goodScrapes } from './stage.ts';
 
@@ -35,14 +41,8 @@ export interface EdgeStage {
   readonly ended: AbortSignal;
 }
 
-const objectId = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 const deviceId = 'edge-1';
 export const clientId = 'edge-proxy-of-press';
-
-const usersOfBroker = (): Record<string, BrokerUser> => ({
-  'edge-proxy': { password: 'edge-proxy-secret', publish: ['press/in/#'], subscribe: ['press/out/#'] },
-  press: { password: 'press-secret', publish: ['press/out/#'], subscribe: ['press/in/#'] },
-});
 
 /** Runs an episode: scrapes of a good time, then of the trouble. An application invokes a method all the time. */
 export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string): Promise<readonly Scrapes[]> {
@@ -52,7 +52,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
   try {
     const hub = await startHub({ directory: join(directory, 'hub'), devices: [{ deviceId }] });
     closers.push(() => hub.close());
-    const users = usersOfBroker();
+    const users = { ...usersOfBroker };
     const broker = await startBroker({ users });
     closers.push(() => broker.close());
     const files = join(directory, 'files');
@@ -91,7 +91,7 @@ export async function recordEdgeEpisode(episode: EdgeEpisode, directory: string)
     const stage: EdgeStage = {
       ...{ hub, broker, users, module, files, configurationFile, restart, ended: ended.signal },
       async startRival() {
-        const another = await startBroker({ users: usersOfBroker() });
+        const another = await startBroker({ users: usersOfBroker });
         closers.push(() => another.close());
         await startProxy('rival', another.url);
       },
@@ -117,7 +117,7 @@ const configurationOf = ({ hub, url, files, server, port }: Configured) => ({
   broker: { url, username: 'edge-proxy', password: 'edge-proxy-secret', clientId },
   modules: [
     {
-      ...{ id: 'press', objectIds: [objectId], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
+      ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
       files: { folder: files },
     },
   ],
@@ -127,7 +127,7 @@ const configurationOf = ({ hub, url, files, server, port }: Configured) => ({
 
 async function invokeSteadily(hub: Hub, invocation: object, ended: AbortSignal): Promise<void> {
   const payload = {
-    ...{ correlationId: 'c-1', objectId, model: 'svc.device', target: '', method: 'stop', timeout: 5 },
+    ...{ correlationId: 'c-1', objectId: pressObject, model: 'svc.device', target: '', method: 'stop', timeout: 5 },
     ...invocation,
   };
   while (!ended.aborted) {

@@ -30,7 +30,6 @@ const description = {
   ports,
   caFile,
   adminUrl,
-  service: hub.serviceConnectionString,
   events: hub.eventsConnectionString,
 };
 process.send?.(description);

@@ -4,10 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Counters, FaultRequest } from 'iot-hub-emulator';
+import type { Counters } from 'iot-hub-emulator';
 import { signSas } from 'iot-hub-emulator/testing';
 import mqtt, { type MqttClient } from 'mqtt';
-import rhea, { type Connection, type Sender } from 'rhea';
 import { authorized } from '../processes/authorized.ts';
 import { startChild } from '../processes/child.ts';
 import type { HubUnderLoadDescription } from '../processes/hubUnderLoad.ts';
@@ -32,15 +31,16 @@ async function withHub<T>(
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
   const args = [directory, String(count), persist ? 'persist' : 'memory'];
   const { described, call, stop } = await startChild<HubUnderLoadDescription>('./hubUnderLoad.ts', args, build);
+  const post = async (path: string, body: object) => {
+    const response = await fetch(described.adminUrl + path, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+  };
   const hub: HubUnderLoad = {
     ...described,
     deviceIds: Array.from({ length: count }, (_, index) => `device-${index}`),
     usage: () => call<Usage>('usage'),
-    async append(events) {
-      const fault: FaultRequest = { kind: 'burst', events, bytes: kib };
-      const response = await fetch(`${described.adminUrl}/faults`, { method: 'POST', body: JSON.stringify(fault) });
-      if (!response.ok) throw new Error(await response.text());
-    },
+    append: (events) => post('/faults', { kind: 'burst', events, bytes: kib }),
+    sendTo: (deviceId) => post(`/devices/${deviceId}/messages`, { body: 'x'.repeat(kib / 4) }),
   };
   try {
     const devices = await connectAll(hub, progress);
@@ -56,33 +56,25 @@ async function withHub<T>(
 interface HubUnderLoad extends HubUnderLoadDescription {
   readonly deviceIds: readonly string[];
   usage(): Promise<Usage>;
+  /** Events of 1 KiB. */
   append(events: number): Promise<void>;
+  sendTo(deviceId: string): Promise<void>;
 }
 
 const kib = 1024;
 const expiry = Math.floor(Date.now() / 1000) + 3600;
 
-/** A connection in plain TCP that has put a token. */
-async function connected(hub: HubUnderLoad, use: 'events' | 'service'): Promise<Connection> {
-  const key = /SharedAccessKey=([^;]*)/.exec(hub[use])?.[1] ?? '';
-  const audience = use === 'events' ? `sb://127.0.0.1/${hub.name}` : 'localhost';
-  const token = signSas(audience, key, use === 'events' ? 'utf8' : 'base64', expiry, use);
-  return authorized({ port: hub.ports.amqp, host: '127.0.0.1' }, audience, token);
-}
-
 /** Reads all partitions from their beginning. Answers what ends it. */
 async function readAll(hub: HubUnderLoad, onEvent: () => void): Promise<() => void> {
-  const connections = await Promise.all(
-    [0, 1, 2, 3].map(async (partition) => {
-      const connection = await connected(hub, 'events');
-      const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`;
-      connection.open_receiver({ source, credit_window: 1000 }).on('message', onEvent);
-      return connection;
-    }),
-  );
-  return () => {
-    for (const connection of connections) connection.close();
-  };
+  const key = /SharedAccessKey=([^;]*)/.exec(hub.events)?.[1] ?? '';
+  const audience = `sb://127.0.0.1/${hub.name}`;
+  const token = signSas(audience, key, 'utf8', expiry, 'events');
+  const connection = await authorized({ port: hub.ports.amqp, host: '127.0.0.1' }, audience, token);
+  for (const partition of [0, 1, 2, 3]) {
+    const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${partition}`;
+    connection.open_receiver({ source, credit_window: 1000 }).on('message', onEvent);
+  }
+  return () => connection.close();
 }
 
 /** Until so many events have been read. */
@@ -98,29 +90,6 @@ async function receive(hub: HubUnderLoad, count: number): Promise<void> {
   });
   await all;
   end();
-}
-
-/** Sends one message to each device; resolves when the hub has taken all of them. */
-async function sendToDevices(hub: HubUnderLoad): Promise<void> {
-  const { deviceIds } = hub;
-  const connection = await connected(hub, 'service');
-  const sender: Sender = connection.open_sender('/messages/devicebound');
-  const body = rhea.message.data_section(Buffer.alloc(256, 'x'));
-  let [sent, accepted] = [0, 0];
-  await new Promise<void>((resolve, reject) => {
-    const send = () => {
-      for (; sent < deviceIds.length && sender.sendable(); sent++)
-        sender.send({ to: `/devices/${deviceIds[sent]}/messages/devicebound`, body });
-    };
-    sender.on('sendable', send);
-    sender.on('accepted', () => {
-      accepted += 1;
-      if (accepted === deviceIds.length) resolve();
-      else send();
-    });
-    sender.on('rejected', () => reject(new Error('The hub rejected a message.')));
-  });
-  connection.close();
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -201,7 +170,8 @@ const crowd = (build: string, { quick, progress }: Context) =>
     );
     await Promise.all(devices.map((device) => publishOnce(device, kib)));
     const received = devices.map((device) => once(device, 'message'));
-    await Promise.all([sendToDevices(hub), ...received]);
+    for (const deviceId of hub.deviceIds) await hub.sendTo(deviceId);
+    await Promise.all(received);
     const { rss, counters } = await hub.usage();
     const { device: connected } = counters.connections;
     if (connected !== devices.length) throw new Error(`of ${devices.length} devices ${connected} are connected`);
