@@ -42,15 +42,8 @@ export async function pack({ project, name, archive, commit, at }: Packing): Pro
     }
     const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
     const order = ['--sort=name', `--mtime=@${at}`, '--format=ustar'];
-    const args = ['--create', `--directory=${stage}`, ...order, ...owner, `--file=${stage}/release.tar`, name];
-    await promisify(execFile)('tar', args);
-    await promisify(execFile)('sh', [
-      '-c',
-      'gzip --no-name --best < "$1" > "$2"',
-      'sh',
-      `${stage}/release.tar`,
-      archive,
-    ]);
+    const packed = ['--use-compress-program=gzip --no-name --best', `--file=${archive}`];
+    await promisify(execFile)('tar', ['--create', `--directory=${stage}`, ...order, ...owner, ...packed, name]);
   } finally {
     await rm(stage, { recursive: true, force: true });
   }

@@ -11,7 +11,7 @@ import { figure, ratios, row, used } from '../figures.ts';
 import { openStage, type Stage, untilAnswered, untilQuiet } from '../processes/arena.ts';
 import type { Served } from '../processes/hub.ts';
 import { cpuOf, type RunningProgram, residentOf } from '../processes/program.ts';
-import { alone, anew, type Context, type Opener, type Workload } from './workload.ts';
+import { alone, anew, type Context, figuresOf, type Opener, type Workload } from './workload.ts';
 
 const devices = 1_000;
 const partitions = 4;
@@ -168,16 +168,6 @@ const cases = {
 type Name = keyof typeof cases;
 const names = Object.keys(cases) as Name[];
 
-/** What it cost; CPU in µs for each message, from the start of the process on. */
-interface Caught {
-  readonly cpu: number;
-  readonly perSecond: number;
-  /** From the start of the process until the first reply. */
-  readonly firstReplySeconds: number;
-  readonly resident: number;
-  readonly storeRequests: number;
-}
-
 export const catchingUp: Workload = {
   name: 'catchingUp',
   about: '100,000 updates wait when the service starts, without an earlier owner and after one that was killed',
@@ -196,7 +186,7 @@ export const catchingUp: Workload = {
       }
     }
     const of = (name: Name, what: keyof Caught) => caught[name].map((one) => one[what]);
-    const cpu = (above: Name, below: Name) => ratios(of(above, 'cpu'), of(below, 'cpu'));
+    const cpu = (above: Name, below: Name) => ratios(of(above, 'CPU, µs'), of(below, 'CPU, µs'));
     const services = names.filter((name) => name !== 'usual');
     return {
       rows: [
@@ -210,17 +200,9 @@ export const catchingUp: Workload = {
         row('CPU, blob / file, cold start', cpu('cold start, blob', 'cold start, file'), '×', { atMost: 1.1 }),
         row('CPU, take-over / cold start, file', cpu('take-over, file', 'cold start, file'), '×'),
         row('CPU, take-over / cold start, blob', cpu('take-over, blob', 'cold start, blob'), '×'),
-        ...services.map((name) => row(`messages, ${name}`, figure(of(name, 'perSecond')), '/s')),
+        ...services.map((name) => row(`messages, ${name}`, figure(of(name, 'messages, /s')), '/s')),
       ],
-      absolute: names.map((program) =>
-        used(program, {
-          CPU: [of(program, 'cpu'), 'µs'],
-          messages: [of(program, 'perSecond'), '/s'],
-          'first reply after': [of(program, 'firstReplySeconds'), 's'],
-          memory: [of(program, 'resident'), 'MB'],
-          'requests to the store': [of(program, 'storeRequests'), ''],
-        }),
-      ),
+      absolute: names.map((program) => ({ program, figures: figuresOf(caught[program]) })),
     };
   },
   versus: ({ quick }) => {
@@ -243,7 +225,8 @@ export const cold: Workload = {
     const cpu = { service: [] as number[], floor: [] as number[], usual: [] as number[] };
     for (let round = 1; round <= rounds; round += 1) {
       progress(`round ${round} of ${rounds}`);
-      for (const program of programs) cpu[program].push((await catchUp({ store: 'file', program }, messages, {})).cpu);
+      for (const program of programs)
+        cpu[program].push((await catchUp({ store: 'file', program }, messages, {}))['CPU, µs']);
     }
     return {
       rows: [
@@ -257,14 +240,7 @@ export const cold: Workload = {
 };
 
 const ofCase = (one: Case, messages: number, constants: Environment): Opener =>
-  anew(async (build) => {
-    const caught = await catchUp(one, messages, constants, build);
-    return {
-      ...{ 'CPU, µs': caught.cpu, 'messages, /s': caught.perSecond, 'first reply, s': caught.firstReplySeconds },
-      'memory, MB': caught.resident,
-      'requests to the store': caught.storeRequests,
-    };
-  });
+  anew((build) => catchUp(one, messages, constants, build));
 
 /** An owner's partitions are taken from it when it has renewed nothing for so long. */
 const shorterIf = (quick: boolean) =>
@@ -272,12 +248,15 @@ const shorterIf = (quick: boolean) =>
 
 type Environment = Readonly<Record<string, string>>;
 
+type Caught = Awaited<ReturnType<typeof catchUp>>;
+
+/** What it cost, from the start of the process on. */
 async function catchUp(
   { store, owner, letters = 0, program = 'service' }: Case,
   messages: number,
   constants: Environment,
   build?: string,
-): Promise<Caught> {
+) {
   const stage = await openStage(2 * devices, partitions);
   let requests = 0;
   const azurite = store === 'blob' ? await startAzurite({ onRequest: () => (requests += 1) }) : undefined;
@@ -299,9 +278,8 @@ async function catchUp(
     await requireServed(stage, program);
     const { at, done } = first ?? { at: began, done: 0 };
     return {
-      cpu: cpu / messages,
-      perSecond: ((messages - done) / (ended - at)) * 1000,
-      ...{ firstReplySeconds: (at - began) / 1000, resident, storeRequests: requests },
+      ...{ 'CPU, µs': cpu / messages, 'messages, /s': ((messages - done) / (ended - at)) * 1000 },
+      ...{ 'first reply, s': (at - began) / 1000, 'memory, MB': resident, 'requests to the store, ': requests },
     };
   } finally {
     await Promise.all([stage.close(), azurite?.close()]);

@@ -77,12 +77,16 @@ export const alone = ({ parts, most, goals = {}, ...workload }: Alone): Workload
       } finally {
         await subject.close();
       }
-      for (const name of Object.keys(measured[0] ?? {})) {
-        const [, what = name, unit = ''] = /^(.*), (.*)$/.exec(name) ?? [];
-        const values = figure(measured.map((one) => one[name] ?? Number.NaN));
-        rows.push(row(part === '' ? what : `${what}, ${part}`, values, unit as Unit, goals[name]));
-      }
+      for (const { name, what, figure, unit } of figuresOf(measured))
+        rows.push(row(part === '' ? what : `${what}, ${part}`, figure, unit, goals[name]));
     }
     return { rows, absolute: [] };
   },
 });
+
+/** Of what was measured round by round, by its names. */
+export const figuresOf = (measured: readonly Measures[]) =>
+  Object.keys(measured[0] ?? {}).map((name) => {
+    const [, what = name, unit = ''] = /^(.*), (.*)$/.exec(name) ?? [];
+    return { name, what, figure: figure(measured.map((one) => one[name] ?? Number.NaN)), unit: unit as Unit };
+  });
