@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -169,7 +168,7 @@ const crowd = (build: string, { quick, progress }: Context) =>
       devices.map((device) => device.subscribeAsync(`devices/${device.options.clientId}/messages/devicebound/#`)),
     );
     await Promise.all(devices.map((device) => publishOnce(device, kib)));
-    const received = devices.map((device) => once(device, 'message'));
+    const received = devices.map((device) => new Promise((resolve) => device.once('message', resolve)));
     for (const deviceId of hub.deviceIds) await hub.sendTo(deviceId);
     await Promise.all(received);
     const { rss, counters } = await hub.usage();
