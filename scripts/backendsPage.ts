@@ -39,18 +39,14 @@ function readExchange(chapter: string): Exchange {
   const sent = joined.find((line) => / sends {2}/.test(line)) ?? '';
   const message = /(?:action|eventType)=(\S+)/.exec(sent.replace('msgType=action', ''))?.[1] ?? '';
   const steps = joined.flatMap((line): Exchange['steps'] => {
-    const call =
+    const [, name, request = '', body = '', status = '', answer = ''] =
       /^(principal manager|type registry|information model) +(\w+ \S+)(?: {2}> (.*?))?(?: {2}|$)< (\d+)(?: (.*))?$/.exec(
         line,
-      );
-    if (call) {
-      const [, name = '', request = '', body = '', status = '', answer = ''] = call;
-      return [{ backend: names[name as keyof typeof names], request, body, status, answer }];
-    }
-    const [, reply] = / receives {2}.*?(?:eventType=(?:\w+\.)*(\w+)|msgType=ack)/.exec(line) ?? [undefined, undefined];
-    if (/ receives /.test(line))
-      return [{ reply: /msgType=ack|platformEventAck/.test(line) ? 'acknowledgement' : (reply ?? 'notification') }];
-    return [];
+      ) ?? [];
+    if (name !== undefined) return [{ backend: names[name as keyof typeof names], request, body, status, answer }];
+    if (!/ receives /.test(line)) return [];
+    const [, eventType = 'notification'] = /eventType=(?:\w+\.)*(\w+)/.exec(line) ?? [];
+    return [{ reply: /msgType=ack|platformEventAck/.test(line) ? 'acknowledgement' : eventType }];
   });
   return { title, message, steps };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDoneList } from '../test/chaos/doneList.ts';
 import { faults, withFault } from '../test/mutants/faults.ts';
+import { optionsOrEnd } from '../test/support/processes.ts';
 import { changedSince } from './ci/changes.ts';
 import { head } from './ci/proof.ts';
 import { testFilesReaching } from './mutants/reaching.ts';
@@ -18,9 +19,10 @@ npm run mutants -- --sample 40       so many small changes that StrykerJS makes,
                                      are named, and are no failure
   --nearest 20                       ask no more than so many files of tests about each; default: all that load it
   --resume FILE                      passes over what the file lists, and adds what is noticed: for one commit
-No file is changed: the test runner loads another text.`;
+No file is changed: the test runner loads another text.
+`;
 
-const { values, positionals } = options();
+const { values, positionals } = optionsOrEnd(readOptions, usage);
 const done = await openDoneList(values.resume);
 const lineOf = ({ file, name }: Verdict['mutant']) => `${file}: ${name}`;
 const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), head());
@@ -89,21 +91,17 @@ function ownFaults() {
   return drawn(chosen, count, head(), ({ name, file }) => `${file}: ${name}`);
 }
 
-function options() {
-  try {
-    const text = { type: 'string' } as const;
-    const all = { since: text, some: text, sample: text, nearest: text, resume: text };
-    const parsed = parseArgs({ options: { ...all, help: { type: 'boolean' } }, allowPositionals: true });
-    if (parsed.values.help) {
-      console.log(usage);
-      process.exit(0);
-    }
-    for (const name of ['sample', 'some', 'nearest'] as const)
-      if (!/^([1-9]\d{0,3})?$/.test(parsed.values[name] ?? ''))
-        throw new Error(`--${name} takes a number from 1 to 9999`);
-    return parsed;
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
-  }
+function readOptions(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const options = { since: text, some: text, sample: text, nearest: text, resume: text };
+  const parsed = parseArgs({
+    args: [...args],
+    options: { ...options, help: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  if (parsed.values.help) return undefined;
+  for (const name of ['sample', 'some', 'nearest'] as const)
+    if (!/^([1-9]\d{0,3})?$/.test(parsed.values[name] ?? ''))
+      throw new Error(`--${name} takes a number from 1 to 9999`);
+  return parsed;
 }

@@ -53,7 +53,9 @@ try {
   printer.progress(`The image of the edge proxy adds ${megabytes(bytesOfEdge)} to its base`);
   const limit = AbortSignal.timeout(limitMs);
   const edgeContainer = (mounts: readonly Mount[]) => createContainer(ofEdge, node, mounts, limit);
-  await proveEdge(ofEdge, edgeContainer, await edgeDirectory(), printer);
+  const edgeDirectory = join(directory, 'edge');
+  await mkdir(edgeDirectory, { mode: 0o755 }); // for the image's user
+  await proveEdge(ofEdge, edgeContainer, edgeDirectory, printer);
   await proveHubImage(await build('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
   printer.progress('All images are proven');
 } catch (error) {
@@ -83,13 +85,6 @@ async function proveHubImage(image: Image, node: string): Promise<void> {
   } finally {
     await network.close();
   }
-}
-
-/** Readable for the image's user, who is not the one of this process. */
-async function edgeDirectory(): Promise<string> {
-  const folder = join(directory, 'edge');
-  await mkdir(folder, { mode: 0o755 });
-  return folder;
 }
 
 async function prove(image: Image, node: string): Promise<void> {

@@ -46,8 +46,4 @@ export function alreadyReleased(version: string, releases: readonly Release[]): 
     : [];
 }
 
-function isAbove(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((version) => version.split('.').map(Number)) as [number[], number[]];
-  const at = left.findIndex((part, index) => part !== right[index]);
-  return at >= 0 && (left[at] ?? 0) > (right[at] ?? 0);
-}
+const isAbove = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true }) > 0;

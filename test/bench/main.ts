@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
-import { removeInUse } from '../support/processes.ts';
+import { optionsOrEnd, removeInUse } from '../support/processes.ts';
 import { absoluteLines, jsonLines, leastRounds, type Measured, tableOf } from './figures.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
 import { workloads } from './workloads/index.ts';
@@ -41,42 +41,43 @@ Instead of workloads, up to 32 instances in virtual time, with options of its ow
   npm run bench -- scale --help
 `;
 
-class UsageError extends Error {}
-
 const say = (line: string) => process.stdout.write(`${line}\n`);
 if (process.argv[2] === 'scale') {
   process.argv.splice(2, 1);
   await import('../scale/main.ts');
-} else
-  process.exitCode = await main().catch((error: Error) => {
-    const isUsage =
-      error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as NodeJS.ErrnoException).code));
-    process.stderr.write(`\n${isUsage ? `${error.message}\n\n${usage}` : error.stack}\n`);
-    return 1;
-  });
+} else process.exitCode = await main(optionsOrEnd(readOptions, usage));
 
-async function main(): Promise<number> {
+/**
+ * @returns undefined when help is asked for
+ * @throws Error that says what is wrong
+ */
+function readOptions(args: readonly string[]) {
   const { values, positionals } = parseArgs({
+    args: [...args],
     allowPositionals: true,
     options: {
       ...{ quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, json: { type: 'string' } },
-      vs: { type: 'string' },
-      help: { type: 'boolean', default: false },
+      ...{ vs: { type: 'string' }, help: { type: 'boolean', default: false } },
     },
   });
-  if (values.help) {
-    say(usage);
-    return 0;
-  }
+  if (values.help) return undefined;
+  const { quick, json, vs } = values;
   const unknown = positionals.find((name) => !workloads.some((one) => one.name === name));
-  if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
-  const builds = values.vs === undefined ? undefined : { here: projectDirectory, there: fromCommandLine(values.vs) };
+  if (unknown !== undefined) throw new Error(`There is no workload ${unknown}.`);
+  const builds = vs === undefined ? undefined : { here: projectDirectory, there: fromCommandLine(vs) };
   const [least, usual, few] = builds ? [leastRounds, 10, leastRounds] : [1, 20, 2];
-  const rounds = Number(values.rounds ?? (values.quick ? few : usual));
+  const rounds = Number(values.rounds ?? (quick ? few : usual));
   if (!Number.isInteger(rounds) || rounds < least)
-    throw new UsageError(`--rounds must be a whole number, at least ${least}${builds ? ' with --vs' : ''}.`);
-  if (builds && !(await isUpToDate(builds.there)))
-    throw new UsageError(`${builds.there} is not built, or its sources are newer: npm run build there.`);
+    throw new Error(`--rounds must be a whole number, at least ${least}${builds ? ' with --vs' : ''}.`);
+  const wanted = workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  return { quick, json, builds, rounds, wanted };
+}
+
+async function main({ quick, json, builds, rounds, wanted }: NonNullable<ReturnType<typeof readOptions>>) {
+  if (builds && !(await isUpToDate(builds.there))) {
+    process.stderr.write(`${builds.there} is not built, or its sources are newer: npm run build there.\n`);
+    return 1;
+  }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // what was started ends with us
 
   await buildService();
@@ -85,17 +86,16 @@ async function main(): Promise<number> {
   process.once('exit', () => removeInUse(directory));
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
   const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
-  say(`${machine}; ${rounds} paired rounds${values.quick ? warning : ''}`);
+  say(`${machine}; ${rounds} paired rounds${quick ? warning : ''}`);
   const measured: Measured[] = [];
   const compared: Compared[] = [];
   const failed: string[] = [];
-  const wanted = workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   for (const workload of wanted) {
     const { name, about } = workload;
     const progress = progressOf(name);
     const began = performance.now();
     try {
-      const context = { quick: values.quick, rounds, progress };
+      const context = { quick, rounds, progress };
       const said = () => {
         progress('');
         say(`${name}, ${aboutOf(workload)} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
@@ -105,16 +105,14 @@ async function main(): Promise<number> {
         said();
         say(versusTable(ofWorkload));
         compared.push(...ofWorkload);
-        if (values.json)
-          await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, compared })}\n`);
-        continue;
+      } else {
+        const result = await workload.run(context);
+        said();
+        for (const line of absoluteLines(result)) say(`  ${line}`);
+        measured.push({ workload: { name, about }, ...result });
       }
-      const result = await workload.run(context);
-      said();
-      for (const line of absoluteLines(result)) say(`  ${line}`);
-      measured.push({ workload: { name, about }, ...result });
-      if (values.json)
-        await writeFile(values.json, `${jsonLines({ machine, rounds, quick: values.quick, measured })}\n`);
+      const all = builds ? { compared } : { measured };
+      if (json !== undefined) await writeFile(json, `${jsonLines({ machine, rounds, quick, ...all })}\n`);
     } catch (error) {
       failed.push(name); // the others took their time: they are not lost with it
       process.stderr.write(`\n${name} failed: ${(error as Error).stack}\n`);

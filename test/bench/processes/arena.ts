@@ -40,7 +40,7 @@ export async function openStage(devices: number, partitions: number) {
       return program;
     },
     async close() {
-      await Promise.all(programs.map((program) => program.end('SIGKILL')));
+      await Promise.all(programs.map((program) => program.kill()));
       await Promise.all([hub.stop(), backends.stop()]);
       await rm(directory, { recursive: true, force: true });
     },

@@ -32,7 +32,6 @@ export interface Load {
 export interface Served {
   /** From the first message appended, or the last with `atOnce`, to the last reply, or to the last message where no reply is due. */
   readonly wallMs: number;
-  readonly replies: number;
   /** In words, a few of them. */
   readonly faults: readonly string[];
   /** From append to reply, of every message, ascending. */
@@ -138,7 +137,6 @@ answerParent({
   },
   served: (): Served => ({
     wallMs: served.ended - served.began,
-    replies: served.replies,
     faults: waiting.size > 0 ? [...served.faults, `${waiting.size} replies are missing`] : served.faults,
     latencies: served.latencies.sort((a, b) => a - b),
   }),

@@ -107,8 +107,8 @@ export async function startProgram(
     ...{ pid, url: `http://127.0.0.1:${port}`, logFile, requireAlive },
     /** From its start until it was ready, in ms, and its CPU by then in µs. */
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
-    async end(signal: 'SIGTERM' | 'SIGKILL') {
-      child.kill(signal);
+    async kill() {
+      child.kill('SIGKILL');
       if (!hasEnded()) await exited;
     },
   };

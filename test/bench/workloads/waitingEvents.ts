@@ -292,7 +292,7 @@ async function ownAndDie(stage: Stage, options: Parameters<Stage['start']>[0]): 
   await stage.hub.call('send', { kind: 'update', messages: handledBefore, devices, firstDevice: devices });
   await untilAnswered(stage.hub, running);
   await sleep((timing.checkpointSeconds + 1) * 1000);
-  await running.end('SIGKILL');
+  await running.kill();
 }
 
 async function writeLetters(connectionString: string, count: number): Promise<void> {
