@@ -5,11 +5,9 @@ export interface Random {
   pick<T>(from: readonly T[]): T;
 }
 
-/** @param onDraw told of each number that is drawn */
-export function createRandom(seed: number, onDraw = () => {}): Random {
+export function createRandom(seed: number): Random {
   let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   const next = () => {
-    onDraw();
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);

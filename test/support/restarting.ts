@@ -11,7 +11,6 @@ export type Restarting = ReturnType<typeof keepRunning>;
 export function keepRunning(options: ServiceProcessOptions) {
   let isStopping = false;
   let ends = 0;
-  let startingMs = 0;
   let starting: Promise<ServiceProcess>;
   let isReady = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -22,8 +21,7 @@ export function keepRunning(options: ServiceProcessOptions) {
     while (!isStopping) {
       starting = startService(options);
       try {
-        const { exited, readyAfterMs } = await starting;
-        startingMs += readyAfterMs;
+        const { exited } = await starting;
         isReady();
         await exited;
       } catch (error) {
@@ -37,14 +35,8 @@ export function keepRunning(options: ServiceProcessOptions) {
   return {
     /** How often it has ended by itself. */
     ends: () => ends,
-    /** Milliseconds that its starts have taken until it was ready, the first one included. */
-    startingMs: () => startingMs,
     /** Settles when it is ready for the first time; that may be after some ends. */
     ready,
-    /** SIGKILL, as soon as it is ready; then it is started again. */
-    async kill() {
-      await (await starting).kill();
-    },
     /** SIGTERM; answers the exit code. */
     async stop() {
       isStopping = true;
