@@ -1,4 +1,4 @@
-import { absoluteOf, type Contestant, type Costs, compare, cpuRatio, inArena, throughputOf } from '../compare.ts';
+import { absoluteOf, type Contestant, compare, cpuRatio, inArena, throughputOf } from '../compare.ts';
 import { figure, type Goal, percentile, ratios, row, used } from '../figures.ts';
 import type { Arena, Cost } from '../processes/arena.ts';
 import type { Kind } from '../processes/messages.ts';
@@ -157,41 +157,6 @@ async function measure(partitions: number, context: Context, goal?: Goal): Promi
   };
 }
 
-const alike = { atLeast: 0.85, atMost: 1.15 };
-
-/** The CPU of each of these programs beside that of another one. */
-const besideOther = (costs: Costs<string>, names: readonly string[], other: string, goal?: Goal) =>
-  names
-    .filter((name) => name !== other)
-    .map((name) => row(`CPU, ${name} / ${other}`, cpuRatio(costs, name, other), '×', goal));
-
-const usualFleet = 1_000;
-const fleets = [usualFleet, 10, 50_000];
-
-const nameOf = (devices: number): string => `${devices.toLocaleString('en')} devices`;
-
-function ofDevices(devices: number, { quick }: Context): Contestant {
-  const messages = quick ? 600 : 5_000;
-  return {
-    options: { program: 'service', devices },
-    load: (round) => ({ kind: 'update', messages: round === 0 && !quick ? 2 * messages : messages, devices }),
-  };
-}
-
-export const growth: Workload = {
-  name: 'growth',
-  about: 'update with 10 to 50,000 devices, beside 1,000',
-  async run(context) {
-    const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
-    const contestants = fleets.map((devices) => [nameOf(devices), ofDevices(devices, context)] as const);
-    const costs = await compare(Object.fromEntries(contestants), { ...context, rounds });
-    const names = fleets.map(nameOf);
-    return { rows: besideOther(costs, names, nameOf(usualFleet), alike), absolute: absoluteOf(costs) };
-  },
-  versus: (context) =>
-    Object.fromEntries(fleets.map((devices) => [nameOf(devices), inArena(ofDevices(devices, context))])),
-};
-
 const steady = (program: 'service' | 'echo', { quick }: Context): Contestant => ({
   options: { program, devices },
   load: (round) =>
@@ -265,7 +230,12 @@ async function measureKind(kind: keyof typeof kinds, context: Context): Promise<
     const goal = kind === 'telemetry' && size === 1 ? { atLeast: 15_000 } : undefined;
     return row(measure, figure(throughputOf(costs[measure] ?? [])), '/s', goal);
   });
-  const names = sizes.map((size) => partitionsOf(kind, size));
-  const growth = besideOther(costs, names, partitionsOf(kind, base), kind === 'update' ? alike : undefined);
+  const goal = kind === 'update' ? { atLeast: 0.85, atMost: 1.15 } : undefined;
+  const growth = sizes
+    .filter((size) => size !== base)
+    .map((size) => {
+      const growth = cpuRatio(costs, partitionsOf(kind, size), partitionsOf(kind, base));
+      return row(`CPU, ${partitionsOf(kind, size)} / ${base}`, growth, '×', goal);
+    });
   return { rows: [...rows, ...growth], absolute: absoluteOf(costs) };
 }

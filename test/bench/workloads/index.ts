@@ -1,5 +1,5 @@
 import { edge, http, methods } from './calls.ts';
-import { create, growth, latency, partitions, skip, update, waiting } from './compared.ts';
+import { create, latency, partitions, skip, update, waiting } from './compared.ts';
 import { hub } from './hub.ts';
 import { killers } from './killers.ts';
 import { bombs, memory } from './memory.ts';
@@ -10,5 +10,5 @@ import type { Workload } from './workload.ts';
 
 export const workloads: readonly Workload[] = [
   ...[skip, update, tracing, create, waiting, latency, backlog, smallEvents, catchingUp],
-  ...[http, methods, edge, start, cold, idle, growth, partitions, memory, bombs, killers, hub],
+  ...[http, methods, edge, start, cold, idle, partitions, memory, bombs, killers, hub],
 ];
