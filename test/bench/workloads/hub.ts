@@ -209,7 +209,7 @@ export const hub: Workload = {
   ...alone({
     name: 'hub',
     about: 'the hub emulator: an event, a million of them, 10,000 devices',
-    most: 3,
+    most: 2,
     goals: {
       'append an event of 1 KiB, µs': { atMost: 40 },
       'append one that a device publishes over TLS, µs': { atMost: 40 },

@@ -30,11 +30,14 @@ export const killers: Workload = {
     about: `how long ${quickDevices} quick devices wait beside slow ones and a message that ends the process`,
     isCold: true,
     most: 1,
-    parts: (context) => ({
-      '20 slow': anew((build) => measure(build, atOnce, context)),
-      '200 slow': anew((build) => measure(build, { ...atOnce, slow: 200 }, context)),
-      'after a minute': anew((build) => measure(build, { ...atOnce, fatalMs: 60_000, everyMs: 2_000 }, context)),
-    }),
+    parts: (context) => {
+      const later = { ...atOnce, fatalMs: context.quick ? 5_000 : 60_000, everyMs: 2_000 };
+      return {
+        '20 slow': anew((build) => measure(build, atOnce, context)),
+        '200 slow': anew((build) => measure(build, { ...atOnce, slow: 200 }, context)),
+        'after a minute': anew((build) => measure(build, later, context)),
+      };
+    },
   }),
   versus: (context) => ({ '': anew((build) => measure(build, atOnce, context)) }),
 };
