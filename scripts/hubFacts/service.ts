@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,6 +9,7 @@ import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMetho
 import { liveMessages } from '../../sandbox/live/messages.ts';
 import { exchange } from '../../sandbox/live/sendLive.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { createLogReader } from '../../test/chaos/logLines.ts';
 import { expected } from './expected.ts';
 
 /** What the service has made of a hub that is otherwise than believed. */
@@ -32,8 +33,7 @@ export async function serviceAt(otherwise: readonly Way[], waitMs: number, signa
     const problems = withMethods
       ? await invocations(sandbox, signal)
       : await nineMessages(sandbox, { waitMs, signal, restarts: otherwise.some((way) => !way.startsWith('c2d.')) });
-    const { logFile = '' } = sandbox.state.service;
-    return { problems, events: troublesIn(await readFile(logFile, 'utf8')) };
+    return { problems, events: await troublesIn(sandbox.state.service.logFile) };
   } finally {
     await sandbox?.close();
     await rm(directory, { recursive: true, force: true });
@@ -42,19 +42,15 @@ export async function serviceAt(otherwise: readonly Way[], waitMs: number, signa
 
 const restartedBefore = 'model.update';
 
-type Observation = Readonly<{ waitMs: number; signal: AbortSignal; restarts: boolean }>;
-
-async function nineMessages(sandbox: Sandbox, { waitMs, signal, restarts }: Observation): Promise<readonly string[]> {
-  const run = `run-${randomBytes(4).toString('hex')}`;
+async function nineMessages(
+  sandbox: Sandbox,
+  { waitMs, signal, restarts }: { waitMs: number; signal: AbortSignal; restarts: boolean },
+): Promise<readonly string[]> {
+  const ids = { run: `run-${randomBytes(4).toString('hex')}`, firstId: randomUUID(), secondId: randomUUID() };
   const device = await sandbox.connect('otherwise-1');
   const problems: string[] = [];
   try {
-    for (const message of liveMessages({
-      run,
-      deviceId: 'otherwise-1',
-      firstId: randomUUID(),
-      secondId: randomUUID(),
-    })) {
+    for (const message of liveMessages({ deviceId: 'otherwise-1', ...ids })) {
       signal.throwIfAborted();
       if (restarts && message.message === restartedBefore) {
         await sandbox.service?.stop();
@@ -81,20 +77,10 @@ async function invocations(sandbox: Sandbox, signal: AbortSignal): Promise<reado
 
 const troubles = ['warn', 'error', 'fatal'];
 
-function troublesIn(log: string): readonly string[] {
-  const found = log.split('\n').flatMap((line) => {
-    const { level = '', event, msg = '' } = parsed(line);
-    return troubles.includes(level) ? [event ?? msg] : [];
-  });
-  return [...new Set(found)].toSorted();
-}
-
-function parsed(line: string): { readonly level?: string; readonly event?: string; readonly msg?: string } {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
+async function troublesIn(logFile: string): Promise<readonly string[]> {
+  const lines = await createLogReader(logFile)();
+  const found = lines.filter(({ level }) => troubles.includes(String(level)));
+  return [...new Set(found.map(({ event, msg }) => String(event ?? msg)))].toSorted();
 }
 
 const replyWithinMs = 20_000;
