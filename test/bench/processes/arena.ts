@@ -81,8 +81,6 @@ export interface Cost extends Served {
   readonly messages: number;
   readonly cpu: number;
   readonly calls: number;
-  readonly hubCpu: number;
-  readonly backendsCpu: number;
   readonly resident: number;
   /** Shares of the time in which the main thread of each had nothing to do: waiting for a core does not count. */
   readonly idle: Readonly<Record<'program' | 'hub' | 'backends', number>>;
@@ -102,29 +100,29 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
     throw error;
   });
   const { pid } = program;
+  const pids = [pid, hub.pid, backends.pid];
 
   return {
     /** Sends a load, waits until it is served, and says what that cost. */
     async run(load: Load): Promise<Cost> {
-      const pids = [pid, hub.pid, backends.pid];
       const called = await backends.call<number>('calls');
-      const spent = await spentIn(pids, async () => {
-        await hub.call('send', load);
-        await untilAnswered(hub, program);
-        if (load.kind === 'telemetry') await untilQuiet(pid);
-      });
-      const [ofProgram = nothing, ofHub = nothing, ofBackends = nothing] = spent;
-      const result = await hub.call<Served>('served');
+      const [began, before, busy] = [performance.now(), cpuOf(pid), pids.map(mainThreadBusy)];
+      await hub.call('send', load);
+      await untilAnswered(hub, program);
+      if (load.kind === 'telemetry') await untilQuiet(pid);
+      const cpu = cpuOf(pid) - before;
+      const wall = (performance.now() - began) * 1000;
+      const [ofProgram = 1, ofHub = 1, ofBackends = 1] = pids.map((one, index) =>
+        Math.max(0, 1 - (mainThreadBusy(one) - (busy[index] ?? 0)) / wall),
+      );
       const { messages } = load;
       return {
-        ...result,
+        ...(await hub.call<Served>('served')),
         messages,
-        cpu: ofProgram.cpu / messages,
+        cpu: cpu / messages,
         calls: ((await backends.call<number>('calls')) - called) / messages,
-        hubCpu: ofHub.cpu / messages,
-        backendsCpu: ofBackends.cpu / messages,
         resident: residentOf(pid),
-        idle: { program: ofProgram.idle, hub: ofHub.idle, backends: ofBackends.idle },
+        idle: { program: ofProgram, hub: ofHub, backends: ofBackends },
       };
     },
     delay: (ms: number) => backends.call<void>('delay', ms),
@@ -134,20 +132,6 @@ export async function openArena({ devices, partitions = 4, ...options }: ArenaOp
 }
 
 export type Arena = Awaited<ReturnType<typeof openArena>>;
-
-const nothing = { cpu: 0, idle: 1 };
-
-/** CPU of each process in µs while this is done, and the share of that time for which its main thread was idle. */
-async function spentIn(pids: readonly number[], work: () => Promise<void>): Promise<(typeof nothing)[]> {
-  const began = performance.now();
-  const before = pids.map((pid) => ({ cpu: cpuOf(pid), busy: mainThreadBusy(pid) }));
-  await work();
-  const wall = (performance.now() - began) * 1000;
-  return pids.map((pid, index) => {
-    const { cpu, busy } = before[index] ?? { cpu: 0, busy: 0 };
-    return { cpu: cpuOf(pid) - cpu, idle: Math.max(0, 1 - (mainThreadBusy(pid) - busy) / wall) };
-  });
-}
 
 /** Until the program has used next to no CPU for a while. */
 export async function untilQuiet(pid: number): Promise<void> {
