@@ -251,13 +251,6 @@ const compressed: Messages = {
 
 const failed = { success: z.literal(false), code: failureCode };
 
-interface Exchange {
-  readonly request: string;
-  readonly summary: string;
-  /** Names of the entries of its acknowledgements. */
-  readonly replies: readonly string[];
-}
-
 /** Every entry of the document, and which of them answers which. */
 function describeMessages() {
   const schemas = createSchemas();
@@ -266,7 +259,7 @@ function describeMessages() {
   const requests: Record<string, Message> = {};
   const replies: Record<string, Message> = {};
   const failures = { ...commonFailure('V2'), ...commonFailure('V1'), ...compressed };
-  const exchanges = catalogue.map((card): Exchange => {
+  const exchanges = catalogue.map((card) => {
     requests[card.name] = request(card);
     const own = failure(card);
     const answers = { ...success(card), ...own };

@@ -8,23 +8,14 @@ import { reliances } from './hubFacts/reliances.ts';
  */
 
 const ending = new AbortController();
-let interrupted = 0;
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    interrupted += 1;
-    if (interrupted > 1) process.exit(130);
-    ending.abort();
-  });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
 
-const [first, ...rest] = process.argv.slice(2);
-process.exit(first === '--service' ? await runService(rest) : await probe());
-
-async function probe(): Promise<number> {
-  return hubFacts({
-    ...{ args: process.argv.slice(2), environment: process.env, folder: process.env['INIT_CWD'] ?? process.cwd() },
-    ...{ stdout: process.stdout, stderr: process.stderr, signal: ending.signal, reliances },
-  });
-}
+const args = process.argv.slice(2);
+const probing = {
+  ...{ args, environment: process.env, folder: process.env['INIT_CWD'] ?? process.cwd() },
+  ...{ stdout: process.stdout, stderr: process.stderr, signal: ending.signal, reliances },
+};
+process.exit(args[0] === '--service' ? await runService(args.slice(1)) : await hubFacts(probing));
 
 async function runService(only: readonly string[]): Promise<number> {
   const unknown = only.find((id) => !Object.hasOwn(ways, id));

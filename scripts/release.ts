@@ -60,12 +60,10 @@ async function make(version: string, folder: string, notes: string): Promise<rea
   await writeFile(join(folder, 'release-notes.md'), notes);
   files.push('release-notes.md');
   const sums = await Promise.all(
-    files.map(
-      async (file) =>
-        `${createHash('sha256')
-          .update(await readFile(join(folder, file)))
-          .digest('hex')}  ${file}\n`,
-    ),
+    files.map(async (file) => {
+      const hash = createHash('sha256').update(await readFile(join(folder, file)));
+      return `${hash.digest('hex')}  ${file}\n`;
+    }),
   );
   await writeFile(join(folder, 'SHA256SUMS'), sums.join(''));
   return [...files, 'SHA256SUMS'];
