@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 import { fromCommandLine, projectDirectory } from '../../sandbox/state/directories.ts';
+import { showProgress } from '../chaos/progress.ts';
 import { optionsOrEnd, removeInUse } from '../support/processes.ts';
 import { absoluteLines, jsonLines, leastRounds, type Measured, tableOf } from './figures.ts';
 import { type Compared, versus, versusTable } from './versus.ts';
@@ -87,17 +88,17 @@ async function main({ quick, json, builds, rounds, wanted }: NonNullable<ReturnT
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
   const warning = '; small sizes, to see that it works: goals and slopes mean nothing';
   say(`${machine}; ${rounds} paired rounds${quick ? warning : ''}`);
+  const progress = showProgress(process.stderr, performance.now.bind(performance));
   const measured: Measured[] = [];
   const compared: Compared[] = [];
   const failed: string[] = [];
   for (const workload of wanted) {
     const { name, about } = workload;
-    const progress = progressOf(name);
     const began = performance.now();
     try {
-      const context = { quick, rounds, progress };
+      const context = { quick, rounds, progress: (what: string) => progress.say(`${name}: ${what}`) };
       const said = () => {
-        progress('');
+        progress.clear();
         say(`${name}, ${aboutOf(workload)} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
       };
       if (builds) {
@@ -122,12 +123,4 @@ async function main({ quick, json, builds, rounds, wanted }: NonNullable<ReturnT
   else if (wanted.length > 1) say(`\n${versusTable(compared)}`);
   if (failed.length > 0) say(`\nfailed: ${failed.join(', ')}`);
   return failed.length > 0 ? 1 : 0;
-}
-
-/** One line that is written over on a terminal, and a line each elsewhere. */
-function progressOf(name: string): (what: string) => void {
-  return (what) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${what && `${name}: ${what}`}`);
-    else if (what !== '') process.stderr.write(`${name}: ${what}\n`);
-  };
 }
