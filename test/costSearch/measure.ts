@@ -202,19 +202,16 @@ function answerTo(key: string, recipe: Recipe): [number, string] {
       if (!isRead && stored === 'refusals in words') return [400, problem(true, JSON.stringify(inWords))];
       const model = JSON.stringify(pump());
       const status = key.startsWith('POST') ? 201 : 200;
-      if (stored === 'large models') return [status, `${model.slice(0, -1)},"x":${filling}}`];
+      const extended = (member: string): [number, string] => [status, `${model.slice(0, -1)},${member}}`];
+      if (stored === 'large models') return extended(`"x":${filling}`);
       if (stored === 'models of members') return [status, `${model.slice(0, -1)}${repeated(recipe)}}`];
       if (!isRead && stored === 'related models') {
         const related = { model: 'svc.a', success: false, code: 'ok', details: 'd'.repeat(900) };
         const fitting = Math.min(recipe.storedCount, Math.floor(mostBytes / 1_000));
-        return [status, `${model.slice(0, -1)},"relatedModels":${JSON.stringify(repeat(related).slice(0, fitting))}}`];
+        return extended(`"relatedModels":${JSON.stringify(repeat(related).slice(0, fitting))}`);
       }
-      if (!isRead && stored === 'related models with details') {
-        return [
-          status,
-          `${model.slice(0, -1)},"relatedModels":[{"model":"a","success":true,"code":"ok","details":${filling}}]}`,
-        ];
-      }
+      if (!isRead && stored === 'related models with details')
+        return extended(`"relatedModels":[{"model":"a","success":true,"code":"ok","details":${filling}}]`);
       if (!isRead && stored === 'as hostile') return [status, echoing(model, fillingOf(recipe))];
       return [status, model];
     }

@@ -31,11 +31,11 @@ export const firstSitting = (seed: number): Sitting => ({
 
 /**
  * How far the search of a file has come; its beginning while there is no such file.
- * @param seed undefined: that of the file, or what `otherwise` is
+ * @param seed undefined: that of the file, or of the commit
  * @throws Error when the file is of a search with another seed, or of none
  */
-function readSitting(file: string | undefined, seed: number | undefined, otherwise: number): Sitting {
-  if (file === undefined || !existsSync(file)) return firstSitting(seed ?? otherwise);
+function readSitting(file: string | undefined, seed: number | undefined): Sitting {
+  if (file === undefined || !existsSync(file)) return firstSitting(seed ?? firstSeed());
   let sitting: Sitting;
   try {
     sitting = format.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -91,6 +91,6 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes must be a number above 0');
   const { seed, resume } = values;
   if (seed !== undefined && !/^\d{1,9}$/.test(seed)) throw new Error('--seed must be a whole number');
-  const sitting = readSitting(resume, seed === undefined ? undefined : Number(seed), firstSeed());
+  const sitting = readSitting(resume, seed === undefined ? undefined : Number(seed));
   return { minutes, sitting, resume };
 }
