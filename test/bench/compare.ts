@@ -86,7 +86,7 @@ export function requireRight(name: string, { faults }: Pick<Cost, 'faults'>): vo
 }
 
 /** @throws Error when the backends have not had every effect of all rounds once */
-export async function checkEffects(
+async function checkEffects(
   name: string,
   arena: Arena,
   { load, answersOnly = false }: Pick<Contestant, 'load' | 'answersOnly'>,
