@@ -55,7 +55,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   it('keeps the values that a reader released its partition with, until the next claim', async () => {
     const record = await takeOver(instance(), 'a');
     await instance().change(record, { ...record, owner: '', begun: 41 });
-    expect(await instance().ownerships()).toMatchObject([{ owner: '', begun: 41 }]);
+    expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1, begun: 41 }]);
     await takeOver(instance(), 'b');
     const [claimedAgain] = await instance().ownerships();
     expect(claimedAgain).not.toHaveProperty('begun');
@@ -84,12 +84,6 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
     const etag = expect.not.stringMatching(seen.etag);
     expect(await instance().ownerships()).toEqual([{ ...seen, wantedBy: 'b', wantedSince, etag }]);
-  });
-
-  it('shows a released partition without an owner, and keeps its epoch', async () => {
-    const seen = await takeOver(instance(), 'a');
-    await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
-    expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
   it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
@@ -121,12 +115,16 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().progress('0')).toEqual(written);
   });
 
-  it('keeps the maps of several partitions apart', async () => {
+  it('keeps partitions apart', async () => {
     const store = instance();
-    const written = [withMap(1, 40_000), withMap(2, 50_000), at(3)];
-    const readers = [await takeOver(store, 'a', '0'), await takeOver(store, 'b', '1'), await takeOver(store, 'c', '2')];
-    await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, written[index] ?? at(0))));
-    expect(await Promise.all(['0', '1', '2'].map((one) => instance().progress(one)))).toEqual(written);
+    const written = { 0: withMap(1, 40_000), 1: withMap(2, 50_000), 10: at(3) };
+    const writing = Object.entries(written).map(async ([partition, progress]) =>
+      store.writeCheckpoint(await takeOver(store, 'a', partition), progress),
+    );
+    expect(await Promise.all(writing)).toEqual([true, true, true]);
+    const kept = await Promise.all(['0', '1', '10', '2'].map((one) => instance().progress(one)));
+    expect(kept).toEqual([...Object.values(written), undefined]);
+    expect((await store.ownerships()).map(({ partition }) => partition).sort()).toEqual(['0', '1', '10']);
   });
 
   it('never moves progress backwards', async () => {
@@ -185,60 +183,5 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(after.epoch).toBeGreaterThan(before.epoch);
     expect(await store.writeCheckpoint(before, at(6))).toBe(false);
     expect(await store.writeCheckpoint(after, at(7))).toBe(true);
-  });
-
-  it('separates partitions', async () => {
-    const store = instance();
-    const readers = [
-      await takeOver(store, 'a', '0'),
-      await takeOver(store, 'b', '1'),
-      await takeOver(store, 'c', '10'),
-    ];
-    await Promise.all(readers.map((reader, index) => store.writeCheckpoint(reader, at(index))));
-    const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
-    expect(kept).toEqual([at(0), at(1), at(2), undefined]);
-    expect((await store.ownerships()).map((one) => one.partition + one.owner).sort()).toEqual(['0a', '10c', '1b']);
-  });
-
-  it('separates consumer groups', async () => {
-    const [one, other] = [instance(), open(newPlace())()];
-    await one.writeCheckpoint(await takeOver(one, 'a'), at(5));
-    expect(await other.ownerships()).toEqual([]);
-    expect(await other.progress('0')).toBeUndefined();
-  });
-});
-
-const lasting = { file: (place: string) => createFileStore(directory, place), blob: inBlobs };
-
-describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, open) => {
-  it('has progress, and epochs that never fall', async () => {
-    const place = newPlace();
-    const before = open(place);
-    const reader = await takeOver(before, 'a');
-    await before.writeCheckpoint(reader, at(5));
-    const after = open(place);
-    expect(await after.progress('0')).toEqual(at(5));
-    expect((await takeOver(after, 'b')).epoch).toBe(reader.epoch + 1);
-  });
-
-  it('has the last written map, whatever its size', async () => {
-    const place = newPlace();
-    for (const written of [at(4), withMap(5, 200_000), withMap(6, 40), at(7)]) {
-      const store = open(place);
-      await store.writeCheckpoint(await takeOver(store, 'a'), written);
-      expect(await open(place).progress('0')).toEqual(written);
-    }
-  });
-
-  it('ignores late writes of the previous process', async () => {
-    const place = newPlace();
-    const before = open(place);
-    const reader = await takeOver(before, 'a');
-    await before.writeCheckpoint(reader, at(5));
-    const after = open(place);
-    const next = await takeOver(after, 'b');
-    await after.writeCheckpoint(next, at(9));
-    expect(await before.writeCheckpoint(reader, at(10))).toBe(false);
-    expect(await open(place).progress('0')).toEqual(at(9));
   });
 });
