@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '../../src/stores/blobCheckpoints.ts';
-import { idOf, print } from '../../src/stores/deadLetter.ts';
+import { idOf } from '../../src/stores/deadLetter.ts';
 import { createBlobs } from '../../src/stores/labelledBlobs.ts';
 import { claimed } from '../hub/support/claims.ts';
 import { letter, lettersIn } from '../support/letters.ts';
@@ -73,16 +73,6 @@ describe('dead letters in an account', () => {
       const call = calls[verb as keyof typeof calls] ?? (() => letters.remove(id));
       await expect(call()).rejects.toMatchObject({ name: 'StorageError', status });
     }
-  });
-
-  it('are written and deleted once more when the answer was lost', async () => {
-    const { account, letters } = open();
-    strikeOnce(account, /^PUT/, 'lose');
-    await letters.park(letter(1, { details: 'ä€𝄞' }));
-    expect((await letters.read(ids[0] as string))?.details).toBe('ä€𝄞');
-    strikeOnce(account, /^DELETE/, 'lose');
-    await letters.remove(ids[0] as string);
-    expect([account.blobs.size, account.seen.filter((asked) => /^(PUT|DELETE)/.test(asked)).length]).toEqual([0, 4]);
   });
 
   it('are as old as their last writing', async () => {
@@ -179,14 +169,6 @@ describe('checkpoints in an account', () => {
     expect(account.blobs.get('n/h/g/ownership/0')).toBe(before);
   });
 
-  it('an ownership that another instance has made first is not replaced', async () => {
-    const { account, store, another } = open();
-    await claim(another());
-    const before = account.blobs.get('n/h/g/ownership/0');
-    expect(await store.change(undefined, claimed('other', 1))).toBeUndefined();
-    expect(account.blobs.get('n/h/g/ownership/0')).toBe(before);
-  });
-
   it('a checkpoint that another instance writes in the same moment is not replaced', async () => {
     const { account, store } = open();
     const reader = await claim(store);
@@ -254,15 +236,4 @@ describe('checkpoints in an account', () => {
       expect(await store.writeCheckpoint(reader, at(number))).toBe(true);
     }
   });
-});
-
-it('a dead letter whose content is not ours is named, and deletes no other', async () => {
-  const account = memoryAccount();
-  const letters = lettersIn(createBlobs({ account: account.access, container: 'c', limits }));
-  const [id, other] = [idOf(letter(1)), idOf(letter(2))];
-  account.put(`${id}.json`, print(letter(2)));
-  await letters.park(letter(2));
-  await expect(letters.read(id)).rejects.toThrow(`${id} is the dead letter of another message, ${other}`);
-  await letters.remove(id);
-  expect(await letters.ids()).toEqual([other]);
 });

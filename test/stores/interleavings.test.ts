@@ -149,11 +149,13 @@ describe('parking', () => {
     expect(asked().entries).toBe(2);
   });
 
-  it('measures a dead letter in bytes, not in characters', async () => {
-    const { place } = placeByHand();
-    const wide = letter(1, { details: 'ü'.repeat(1_000) });
-    const letters = lettersIn(place, { maxBytes: print(wide).length });
-    await expect(letters.park(wide)).rejects.toThrow('exceeds DEAD_LETTERS_MAX_BYTES');
+  it('is refused for a dead letter that is larger than all may be, in bytes and not in characters, and displaces no other', async () => {
+    const wide = letter(2, { details: 'ü'.repeat(1_000) });
+    const { letters, ids } = setUp({ maxBytes: print(wide).length });
+    await letters.park(letter(1));
+    await expect(letters.park(wide)).rejects.toThrow(/^a dead letter of \d+ bytes exceeds DEAD_LETTERS_MAX_BYTES/);
+    await letters.tidy();
+    expect(ids()).toEqual([id(1)]);
   });
 
   it('lists again after a tenth of the limit in bytes', async () => {

@@ -35,11 +35,6 @@ describe('the container of dead letters', () => {
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
-  it('has nothing to be removed before it is there', async () => {
-    await open().remove(id);
-    expect(await allLetters(lettersIn(open()))).toEqual([]);
-  });
-
   it.each(['lose', 503] as const)('is retried after a transient failure: %s', async (trouble) => {
     const letters = lettersIn(open());
     const troubled = new Set<string>();
@@ -84,35 +79,6 @@ describe('the container of dead letters', () => {
     });
     const place = createBlobs({ account: storage.at(Number(new URL(url).port)), container, limits });
     await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
-  });
-
-  it('accepts dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
-    proxy.fate = ({ url = '' }) => (url.includes('comp=list') ? 403 : 'pass');
-    const letters = lettersIn(open());
-    for (const number of [1, 2]) await letters.park(letter(number));
-    expect(await letters.read(id)).toBeDefined();
-    expect(letters.warnings).toEqual(['dead letters cannot be counted; their limits may not hold']);
-  });
-
-  it('accepts dead letters although none can be deleted, and warns', async () => {
-    proxy.fate = ({ method }) => (method === 'DELETE' ? 403 : 'pass');
-    const letters = lettersIn(open(), { maxLetters: 1 });
-    for (const number of [1, 2]) await letters.park(letter(number));
-    expect(await letters.ids()).toHaveLength(2);
-    await letters.tidy();
-    expect(new Set(letters.warnings)).toEqual(new Set(['dead letters cannot be deleted'])); // once for each listing
-  });
-
-  it('reports a dead letter that cannot be written, and deletes none to make room for it', async () => {
-    const letters = lettersIn(open(), { maxLetters: 2 });
-    await letters.park(letter(1));
-    await letters.tidy();
-    proxy.fate = ({ method }) => (method === 'PUT' ? 403 : 'pass');
-    await expect(letters.park(letter(2))).rejects.toThrow('writing');
-    proxy.fate = () => 'pass';
-    await letters.park(letter(3));
-    await letters.tidy();
-    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
   });
 });
 
