@@ -5,8 +5,7 @@ import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { hubForAll } from '../../iot-hub-emulator/test/support/sharedHub.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
-import { StoreFailure, storeFailureOf } from '../../src/observing/storeFailure.ts';
-import { StorageError } from '../../src/stores/account.ts';
+import { StoreFailure } from '../../src/observing/storeFailure.ts';
 import { openDeadLetters, openStore } from '../../src/stores/open.ts';
 import { consumersForEach, usualOpened } from '../hub/support/reading.ts';
 import { settings } from '../support/environment.ts';
@@ -98,14 +97,4 @@ it('a path that is not a folder is logged with its setting', async () => {
   expect(failure).toMatchObject({
     diagnosis: { setting: 'DATA_DIRECTORY', todo: 'must be a folder that the user of the process can write to' },
   });
-});
-
-// The account of the sandbox answers both with the same code.
-it.each([
-  ['AuthenticationFailed', /^AccountKey must be that of AccountName/],
-  ['AuthorizationPermissionMismatch', /^the connection string must allow to list/],
-])('a wrong key is distinguished from a missing right: %s', (code, todo) => {
-  const failure = storeFailureOf(new StorageError('list', 403, code), { setting: 'STORE_CONNECTION_STRING' });
-  const expected = { setting: 'STORE_CONNECTION_STRING', storeSaid: `403 ${code}`, todo: expect.stringMatching(todo) };
-  expect(failure?.diagnosis).toEqual(expected);
 });
