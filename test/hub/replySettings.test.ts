@@ -79,10 +79,15 @@ it.each([
   expect(seconds).toBeLessThanOrEqual(1.25 * most);
 });
 
-it('no more replies than REPLIES_SENDS_PER_MINUTE are sent', async () => {
+it.each([
+  ['back', -3_600_000],
+  ['forward', 3_600_000],
+])('REPLIES_SENDS_PER_MINUTE are sent and no more, also when the system clock is set %s (D180)', async (_, stepMs) => {
   const { sender, sent } = senderWith({ sendsPerMinute: 30 }, taken);
   for (let device = 0; device < 100; device += 1) void sender.send(replyTo(`d${device}`));
-  await vi.advanceTimersByTimeAsync(60_000);
+  await vi.advanceTimersByTimeAsync(30_000);
+  vi.setSystemTime(Date.now() + stepMs);
+  await vi.advanceTimersByTimeAsync(30_000);
   expect([30, 31, 32]).toContain(sent.mock.calls.length);
   sender.stop();
 });
