@@ -11,6 +11,7 @@ import { silence, untold } from './support/replying.ts';
 withFakeTimers();
 
 const roundMs = 5_000;
+const expiryMs = 30_000;
 const refusal = { cause: 'refused', level: 'error', hubSaid: 'no', todo: 'look', isAnswer: true } as const;
 const seen = (partition: string, owner: string): SeenLease => ({
   ...claimed(owner, 1, partition),
@@ -23,19 +24,21 @@ function setUp(records: readonly SeenLease[]) {
   const states = new Map<string, SessionState>();
   const troubles: string[] = [];
   const failing = new Set<string>();
+  const hanging = new Set<string>();
   const readingTroubles = createReadingTroubles(untold);
   let renewal = Promise.resolve();
   let failure: Error | undefined;
   const does = async (what: string, { partition }: { readonly partition: string }) => {
     observation.push(`${what} ${partition}`);
     if (failing.has(`${what} ${partition}`)) throw new Error('no store');
+    if (hanging.has(`${what} ${partition}`)) await new Promise(() => {});
   };
   const sessionsIn = (...some: readonly SessionState[]) =>
     [...states].flatMap(([partition, state]) =>
       some.includes(state) ? [{ record: claimed('me', 1, partition) } as PartitionSession] : [],
     );
   const rounds = createRounds({
-    ...{ me: 'me', roundMs, balance: { expiryMs: 30_000, forceMs: 55_000 }, log: silence },
+    ...{ me: 'me', roundMs, balance: { expiryMs, forceMs: 55_000 }, log: silence },
     partitionIds: { all: () => ['0', '1'], look: async () => {} },
     ownerships: {
       async look() {
@@ -73,7 +76,7 @@ function setUp(records: readonly SeenLease[]) {
     failedIdle: () => void observation.push('idle'),
   });
   return {
-    ...{ rounds, observation, states, troubles, failing, readingTroubles },
+    ...{ rounds, observation, states, troubles, failing, hanging, readingTroubles },
     renewalLasts(until: Promise<void>) {
       renewal = until;
     },
@@ -138,6 +141,15 @@ describe('a round', () => {
     failing.clear();
     await rounds.run();
     expect(troubles.at(-1)).toBe('clear looking after the partitions');
+  });
+
+  it('ends in time for the next one to renew when a partition is opened without end', async () => {
+    const { rounds, troubles, hanging } = setUp([seen('0', 'me'), seen('1', 'me')]);
+    hanging.add('open 0');
+    const running = rounds.run();
+    await vi.advanceTimersByTimeAsync(expiryMs / 3);
+    await running;
+    expect(troubles).toEqual(['raise looking after the partitions']);
   });
 
   it('writes the record again of a partition that is read, and of no other', async () => {

@@ -1,6 +1,4 @@
-import { expect, vi } from 'vitest';
 import type { CheckpointStore, Lease } from '../../../src/stores/checkpointStore.ts';
-import { soon } from '../../support/waiting.ts';
 
 /** The record of a partition that an instance claims. */
 export const claimed = (owner: string, epoch: number, partition = '0') => ({
@@ -19,11 +17,3 @@ export async function takeOver(store: CheckpointStore, owner: string, partition 
   if (record === undefined) throw new Error('another instance was faster');
   return record;
 }
-
-/** Somebody who is not there asks for the partition, as soon as it has a record. */
-export const askFor = (store: CheckpointStore, partition = '0'): Promise<void> =>
-  vi.waitFor(async () => {
-    const record = (await store.ownerships()).find((one) => one.partition === partition);
-    const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
-    expect(asked).toBeDefined();
-  }, soon);
