@@ -74,16 +74,6 @@ it.each(['hands its partition over', 'stops'])(
   },
 );
 
-it('an instance that stood still misses nothing while its sessions end, and reads again', async () => {
-  const { consumer } = await setUp();
-  expect(consumer.missing()).toEqual([]);
-  consumer.stoodStill(60_000);
-  expect([consumer.missing(), consumer.partitions()]).toEqual([[], []]);
-  await vi.advanceTimersByTimeAsync(3 * roundMs);
-  expect([consumer.missing(), consumer.partitions().length]).toEqual([[], 1]);
-  void consumer.stop();
-});
-
 it.each([
   ['neither the store nor the hub answers', true, true, 25],
   ['the hub does not answer', false, true, undefined],

@@ -166,26 +166,3 @@ it.each([
   expect(handled[0]).toBe('busy east 0');
   await Promise.all([first.stop(), newcomer.stop()]);
 });
-
-it('a process that starts without a failover waits for nobody', async () => {
-  const { hub, startProcess } = setUp();
-  const first = startProcess('first');
-  await secondsUntil(() => first.reading.partitions().length === 2);
-  hub.host = 'HUB.example'; // names have no case
-  const second = startProcess('second');
-  expect(await secondsUntil(() => second.reading.partitions().length === 1)).toBeLessThan(30);
-  await Promise.all([first.stop(), second.stop()]);
-});
-
-it('others that neither leave nor lose the endpoint before are waited for as long as they could need to notice the failover', async () => {
-  const { hub, west, handled, startProcess, send } = setUp();
-  const first = startProcess('first');
-  await secondsUntil(() => first.reading.partitions().length === 2);
-  hub.names = west;
-  send(west, 'one');
-  const newcomer = startProcess('newcomer');
-  await secondsUntil(() => first.state.hasMoved);
-  expect(handled).toEqual([]);
-  await secondsUntil(() => handled.length === 1); // though the first one hangs
-  await Promise.all([first.stop(), newcomer.stop()]);
-});

@@ -6,7 +6,6 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/observing/log.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../src/stores/fileCheckpoints.ts';
-import { claimed } from './support/claims.ts';
 import { consumersForEach, textOf, usualOpened } from './support/reading.ts';
 
 cureHubSdks();
@@ -47,15 +46,4 @@ it('an instance without partitions tolerates that the hub closes its connection,
   expect(standby.missing()).toEqual([]);
   await standby.stop();
   expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
-});
-
-it('an instance without partitions is ready, also with a record of a partition that the hub does not have', async () => {
-  const stray = { ...claimed('', 1, '7'), etag: 'e' };
-  const store = createMemoryStore({ ownerships: [stray], progress: [] });
-  const first: string[] = [];
-  begin(first, store);
-  await inject(hub, ['one']);
-  await expect.poll(() => first).toEqual(['one']);
-  const standby = begin([], store);
-  await expect.poll(standby.missing).toEqual([]);
 });
