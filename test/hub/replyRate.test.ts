@@ -62,22 +62,6 @@ describe('a faulty hub', () => {
   const texts = () =>
     hub.journal.list({ kind: 'c2d' }).flatMap((one) => (one.kind === 'c2d' && !one.refused ? [String(one.body)] : []));
 
-  it('gets a reply once, although it settles it after its time-out', async () => {
-    await setUp({}, longEnough, oneDevice);
-    const sender = senderOver(connection.send, { answerWithinMs: longEnough, random: () => 1 });
-    await sender.send(replyTo('d0', 'first'));
-    hub.faults.add({ kind: 'settle', answer: 'delay', ms: longEnough + longEnough / 8 + 50, link: 'c2d', times: 1 });
-    expect([await sender.send(replyTo('d0', 'late')), texts(), clients]).toEqual(['delivered', ['first', 'late'], 1]);
-  });
-
-  it('accepts no reply while its quota is used up, and all afterwards', async () => {
-    await setUp({}, longEnough, oneDevice);
-    const quota = hub.faults.add({ kind: 'quota' });
-    expect(await connection.send(replyTo('d0', 'x'))).toEqual({ kind: 'hub', reason: 'quota' });
-    hub.faults.clear(quota);
-    expect([await connection.send(replyTo('d0', 'y')), texts(), clients]).toEqual([undefined, ['y'], 1]);
-  });
-
   it.each([undefined, 'amqp:link:detach-forced'])(
     'gets the next reply over one new link when it detaches the link with %s and keeps the connection',
     async (condition) => {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/replies.ts';
-import { openServiceClient } from '../../src/hub/replies/serviceClient.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
 import { createTroubles } from '../../src/observing/log.ts';
 import { recordingLog } from '../support/observed.ts';
@@ -203,14 +202,6 @@ describe('a connection', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
-  it('without open replies is closed as soon as it is replaced', async () => {
-    const { connection, closed, opened } = setUp();
-    await opened();
-    await vi.advanceTimersByTimeAsync(40 * minute);
-    void connection.send(replyTo('a'));
-    expect([closed(), connection.isOpen()]).toEqual([[1, 0], false]);
-  });
-
   it('is replaced at once when there is another key (D397)', async () => {
     const { made, connection, opens, closed, opened } = setUp();
     await opened();
@@ -335,12 +326,4 @@ describe('a connection', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(debug.mock.calls).toEqual([[{ err: error }, 'a retired hub connection did not close cleanly']]);
   });
-});
-
-it('a client that is closed again stays as it is', async () => {
-  const { made, newClient } = clients();
-  const client = openServiceClient({ client: newClient(), answerWithinMs: 5_000, onEnd() {}, log: silence });
-  await Promise.all([client.close(), client.close()]);
-  client.retire();
-  expect(made.map(({ closed }) => closed)).toEqual([1]);
 });
