@@ -119,15 +119,6 @@ it('a property has its exact value, a time as text (R4)', async () => {
   expect(seen[1]?.properties).toEqual({ n: '9007199254740993', t: '1970-01-01T00:00:00.000Z' });
 });
 
-it.each([
-  ['text', bytes(0xa1, 1, 0x78), 'x'],
-  ['null', bytes(0x40), null],
-  ['a small map', map(name, bytes(0x54, 5)), { n: 5 }],
-])('a value of %s is decoded as by the unmodified client', async (_, value, body) => {
-  await sendBetween((place) => [beginning(place, 'd1', ours), section('value', value)]);
-  expect(seen[1]).toMatchObject({ sequenceNumber: 1, body, properties: ours });
-});
-
 describe.each([
   ['events', messageOfReading, framesOfReading],
   ['replies', messageOfReplies, framesOfReplies],

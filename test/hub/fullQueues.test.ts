@@ -1,10 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
-import { createTroubles } from '../../src/observing/log.ts';
 import type { Reply } from '../../src/protocol/reply.ts';
 import type { Delivery } from '../../src/protocol/vocabulary.ts';
-import { recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
@@ -155,22 +153,6 @@ describe('a reply that waits for the full queue of its device', () => {
       [{ ...quiet, sleeping: 0 }, []],
     ]);
   });
-
-  it('has a line in the log for the first, and one a minute with the number of attempts', async () => {
-    const log = recordingLog();
-    const troubles = createTroubles(log);
-    const { sender, send } = setUp(new Set('ab'), { troubles });
-    void send('a1');
-    void send('b1');
-    await vi.advanceTimersByTimeAsync(60_000);
-    const text = 'devices do not fetch their replies, which wait for room in their queues';
-    expect(log.lines).toEqual([
-      { level: 'warn', message: text, fields: { device: 'a' } },
-      { level: 'warn', message: text, fields: { device: 'b', times: expect.any(Number), forSeconds: 60 } },
-    ]);
-    troubles.close();
-    sender.stop();
-  });
 });
 
 describe('replies of other devices', () => {
@@ -217,26 +199,5 @@ describe('replies of other devices', () => {
     expect([ends, sender.state().sleeping]).toEqual([[], 1]);
     await vi.advanceTimersByTimeAsync(50);
     expect(await sent).toEqual({ dropped: 'queue_full' });
-  });
-
-  it('leave a share of the turns to full queues, so that these are found empty at last', async () => {
-    const deaf = new Set(['a']);
-    const taken: string[] = [];
-    const sender = senderOver(
-      async ({ deviceId }) => {
-        if (deaf.has(deviceId)) return full;
-        taken.push(deviceId);
-        return undefined;
-      },
-      { ceiling: 10 },
-    );
-    void sender.send(replyTo('a'));
-    await vi.advanceTimersByTimeAsync(1_000);
-    deaf.clear();
-    for (const device of goodDevices) for (let number = 0; number < 10; number += 1) void sender.send(replyTo(device));
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(taken.indexOf('a')).toBeLessThanOrEqual(32);
-    expect(taken).toContain('a');
-    sender.stop();
   });
 });

@@ -1,14 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { createPartition } from '../../src/engine/partition.ts';
-import { createTurnstile } from '../../src/engine/quarantine.ts';
-import { createMeter } from '../../src/observing/metrics.ts';
 import type { CheckpointStore } from '../../src/stores/checkpointStore.ts';
-import { budgetOf, limits, usual } from '../engine/support/partitions.ts';
-import { hubEvent } from '../support/events.ts';
+import { limits } from '../engine/support/partitions.ts';
 import { readingOf } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { openSessions } from './support/assignments.ts';
-import { silence } from './support/replying.ts';
 
 withFakeTimers();
 
@@ -55,20 +50,4 @@ it('a checkpoint that cannot be written is counted as failed', async () => {
 it('a checkpoint that is refused is counted, and the session as lost', async () => {
   const { counted } = await setUp({ writeCheckpoint: async () => false });
   expect(counted()).toMatchObject({ ended: { lost: 1 }, checkpoints: { refused: 1 } });
-});
-
-it('the isolated runs of suspects are counted by their end', async () => {
-  const meter = createMeter();
-  const partition = createPartition({
-    ...usual,
-    ...{ budget: budgetOf(10), limits },
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
-    receivedMessageOf: (event) => ({ event, deviceId: 'd1' }),
-    dispatch: async () => true,
-    quarantine: { mostSuspects: 10, turnstile: createTurnstile(), log: silence, meter },
-  });
-  await partition.admit([hubEvent({ sequenceNumber: 0 }), hubEvent({ sequenceNumber: 1 })]);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(readingOf(meter, 'device_messaging.quarantine.trials')).toEqual({ handled: 1 });
-  expect(await partition.drain(1_000)).toBe(0);
 });
