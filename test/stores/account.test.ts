@@ -87,11 +87,6 @@ describe('a request to an account', () => {
     expect([await asked, used]).toEqual(['read', ['1', '2', '3']]);
   });
 
-  it('ends with the refusal when there is no other key', async () => {
-    const { at, outcome } = await attemptsOf([failure(403)], 60_000, rotating(1, 2).secret);
-    expect([at, outcome]).toMatchObject([[0, 0], { status: 403 }]);
-  });
-
   it('ends with the refusal when its time has passed, whatever other keys there are', async () => {
     const { secret } = rotating(...Array(100).keys());
     const renew = vi.spyOn(secret, 'renew');
