@@ -131,18 +131,6 @@ describe('reading the hub', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  it('continues when the hub has closed and opened its message container, which takes a while', async () => {
-    read(noWatchdog);
-    await arrives('before');
-    const condition = 'com.microsoft:container-close';
-    const draining = hub.faults.add({ kind: 'refuse-link', partition: '0', condition });
-    await hub.faults.strike({ kind: 'detach', partition: '0', condition });
-    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(4), soon);
-    hub.faults.clear(draining);
-    await arrives('after');
-    expect(seen).toEqual(['before', 'after']);
-  });
-
   it.each([
     ['a minute, when the hub has events that do not come', 61_000, 'after'],
     ['five minutes, when the hub has none', 301_000, undefined],
@@ -168,17 +156,6 @@ describe('reading the hub', () => {
     }
   });
 
-  it('replaces a client that waits for a hub that does not answer, and continues at its position', async () => {
-    read();
-    await arrives('before');
-    const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
-    await hub.faults.strike({ kind: 'drop', connections: 'events' });
-    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(1), soon);
-    hub.faults.clear(mute);
-    await arrives('after');
-    expect(seen).toEqual(['before', 'after']);
-  });
-
   it('reports that it is stuck when replacing the client does not help, and the end of that', async () => {
     read();
     await arrives('before');
@@ -190,19 +167,23 @@ describe('reading the hub', () => {
     expect(consumer.partitions()[0]).toMatchObject({ behindSeconds: null, asOf: expect.any(Number) });
     hub.faults.clear(mute);
     await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
     await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(watchful), soon);
     await vi.waitFor(() => expect(consumer.partitions()[0]?.behindSeconds).toBe(0), soon);
   });
 
-  it('continues when the client has used up its retries (trap 17)', async () => {
+  it.each([
+    ['that is busy, when the client has used up its retries (trap 17)', 'com.microsoft:server-busy', 6_000],
+    ['that closes and opens its message container, which takes a while', 'com.microsoft:container-close', 25_000],
+  ])('continues at a hub %s', async (_, condition, timeout) => {
     read(noWatchdog);
     await arrives('before');
-    const busy = hub.faults.add({ kind: 'refuse-link', partition: '0', condition: 'com.microsoft:server-busy' });
-    await hub.faults.strike({ kind: 'detach', partition: '0', condition: 'com.microsoft:server-busy' });
+    const refusal = hub.faults.add({ kind: 'refuse-link', partition: '0', condition });
+    await hub.faults.strike({ kind: 'detach', partition: '0', condition });
     // Four attempts, and one when it begins again: left alone, the client would look after the partition every 10 s.
-    const limit = { ...soon, timeout: 6_000 };
+    const limit = { ...soon, timeout };
     await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(4), limit);
-    hub.faults.clear(busy);
+    hub.faults.clear(refusal);
     await arrives('after');
     expect(seen).toEqual(['before', 'after']);
   });
