@@ -112,15 +112,6 @@ describe('a reader', () => {
   });
 });
 
-it('a reader reports the time of its silence although the system clock is set back', async () => {
-  vi.useFakeTimers();
-  const { reader } = byHand();
-  vi.setSystemTime(Date.now() - 3_600_000);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect([reader.quietMs('subscribed', 'heard'), reader.quietMs('heard')]).toEqual([60_000, 60_000]);
-  await reader.close();
-});
-
 it.each([
   ['comes later', [1, 2], 0],
   ['is there already', [2, 1], 1],

@@ -48,17 +48,6 @@ describe('the sender', () => {
     expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'sleep', 'hub', 'throttled', 'hub']]);
   });
 
-  it('reports that a reply waits for its turn behind another one', async () => {
-    const { sender } = setUp({ a: [undefined], b: [undefined] }, 1);
-    const { told, observer } = telling();
-    const sent = [watch(sender.send(replyTo('a'))), watch(sender.send(replyTo('b'), undefined, observer))];
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect([sent.map(({ delivery }) => delivery), told]).toEqual([
-      ['delivered', 'delivered'],
-      ['turn', 'hub'],
-    ]);
-  });
-
   it.each(['queue_full', 'not_taken'] as const)('drops a reply after a minute of %s, and says why', async (reason) => {
     const { sender } = setUp({ a: [later(reason)] });
     const sent = watch(sender.send(replyTo('a')));
