@@ -202,27 +202,18 @@ describe('a connection', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
-  it('is replaced at once when there is another key (D397)', async () => {
+  it.each([
+    ['is replaced', undefined],
+    ['does not wait for the end of a pause', new Error('refused')],
+  ])('%s when there is another key, and is opened at once and once (D397)', async (_, refusal) => {
     const { made, connection, opens, closed, opened } = setUp();
-    await opened();
+    await opened(refusal);
     connection.renew();
     expect([connection.isOpen(), closed()]).toEqual([false, [1]]);
     await vi.advanceTimersByTimeAsync(0);
     await opens(1);
-    expect([made.length, connection.isOpen()]).toEqual([2, true]);
     await vi.advanceTimersByTimeAsync(minute);
     expect([made.length, connection.isOpen()]).toEqual([2, true]);
-  });
-
-  it('does not wait for the end of a pause when there is another key, and is opened once', async () => {
-    const { made, connection, opens, opened } = setUp();
-    await opened(new Error('refused'));
-    connection.renew();
-    await vi.advanceTimersByTimeAsync(0);
-    await opens(1);
-    expect([made.length, connection.isOpen()]).toEqual([2, true]);
-    await vi.advanceTimersByTimeAsync(minute);
-    expect(made).toHaveLength(2);
   });
 
   it('is not opened because of another key before it is wanted, or after the close', async () => {
