@@ -282,7 +282,7 @@ describe('the blob store, when the storage fails', () => {
     await ended.close();
     proxy.fate = () => 403;
     const failureAt = (port: number) =>
-      open(port, limits)
+      open(port)
         .progress('0')
         .then(() => new Error('none'))
         .catch((error: Error) => error);
