@@ -9,30 +9,9 @@ import { nextAck, sandboxForAll } from './testSandbox.ts';
 // Checkpoints are written when the service stops, and not before: a crash then always repeats.
 const sandbox = sandboxForAll({ environment: withConstants({ timing: { checkpointSeconds: 3600 } }) });
 
-const pump = (serial: string) =>
-  Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial } }));
 const anonymous = Buffer.from(
   JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } }),
 );
-
-it('A service that is stopped and started again resumes after the last handled message, and repeats none', async () => {
-  const device = await sandbox.connect('pump-1');
-  await device.send(envelope('model.create', 'before'), pump('R-1'));
-  await nextAck(device);
-  await sandbox.service?.stop();
-  expect((await sandbox.service?.exited)?.code).toBe(0);
-
-  const mark = sandbox.backends.journal.last;
-  await device.send(envelope('model.create', 'meanwhile'), pump('R-2'));
-  await sandbox.startService();
-  const { ack } = await nextAck(device);
-  await device.close();
-
-  expect(ack.properties['correlationId']).toBe('meanwhile');
-  const asked = sandbox.backends.calls({ since: mark }).map(({ headers }) => headers['x-correlation-id']);
-  expect(asked).toContain('meanwhile');
-  expect(asked).not.toContain('before');
-});
 
 it('A service that is killed before it wrote a checkpoint handles the message again without a second effect, and gives the reply the same message id', async () => {
   const device = await sandbox.connect('pump-2');

@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folderForEach, portForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { spawn } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
@@ -85,29 +84,15 @@ describe('the service', () => {
     expect(stderr).toContain('The service cannot start with these settings:\n  - ');
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
-  it('names the setting of a port that another program has', async () => {
-    const port = await portForTest(createServer());
-    const { code, stdout } = await run('start', { ...settings, HTTP_PORT: String(port) });
-    expect(code).toBe(1);
-    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-    expect(last).toMatchObject({ event: 'program.not_started', err: { code: 'EADDRINUSE' } });
-    expect(last.err.message).toMatch(`HTTP_PORT: port ${port} is in use by another program`);
-  });
-  it('warns of variables that look like settings, without their values', async () => {
-    const similar = { DELIVERY_DRAIN_SECOND: 's3cret', CHECKPOINTS_STORE: 's3cret', all_proxy: 'http://s3cret' };
-    const child = start('start', { ...settings, ...similar });
-    const hints: Record<string, string> = {};
+  it('warns of a variable that looks like a setting, without its value', async () => {
+    expect.assertions(2);
+    const child = start('start', { ...settings, DELIVERY_DRAIN_SECOND: 's3cret' });
     for await (const line of createInterface(child.stdout)) {
       if (!line.includes('environment variable is no setting')) continue;
       expect(line).not.toContain('s3cret');
-      const { level, variable, hint } = JSON.parse(line);
-      hints[`${level} ${variable}`] = hint;
-      if (Object.keys(hints).length === 3) break;
+      const hint = 'the nearest name is DELIVERY_DRAIN_SECONDS';
+      expect(JSON.parse(line)).toMatchObject({ level: 'warn', variable: 'DELIVERY_DRAIN_SECOND', hint });
+      break;
     }
-    expect(hints).toEqual({
-      'warn DELIVERY_DRAIN_SECOND': 'the nearest name is DELIVERY_DRAIN_SECONDS',
-      'warn CHECKPOINTS_STORE': 'the nearest name is CHECKPOINTS_CONTAINER',
-      'warn all_proxy': 'set HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
-    });
   });
 });
