@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
-import { promisify } from 'node:util';
 import { ContainerClient } from '@azure/storage-blob';
 import { type Hub, startHub } from 'iot-hub-emulator';
 import { createJournal } from 'iot-hub-emulator/journal';
@@ -15,7 +14,6 @@ import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { buildService } from '../../sandbox/service/build.ts';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
@@ -24,8 +22,8 @@ import { type RotatingAzurite, startRotatingAzurite } from '../support/rotatingA
 import { createSecretVolume } from '../support/secretVolume.ts';
 import { linesIn } from './testSandbox.ts';
 
-// The built programs while every secret that they have is replaced, one by one, under load: nothing is lost, nothing is
-// repeated, and no secret gets out (D397).
+// The built programs while the secrets for hub, storage and backends are replaced, one by one, under load: nothing is lost, nothing
+// is repeated, and no secret gets out (D397). The operators’ token: test/admin/admin.test.ts.
 
 const directory = folderForAll('rotation');
 let hub: Hub;
@@ -86,7 +84,6 @@ async function start(
     ...{ readyzUrl: `http://127.0.0.1:${port}/readyz`, logFile, command },
   });
   const lines = () => linesIn(logFile);
-  const said: string[] = [];
   const changesOf = (name: string) =>
     lines().filter(({ event, setting }) => event === 'secret.changed' && setting === settingOf(name)).length;
   return {
@@ -100,13 +97,11 @@ async function start(
       volume.put(changes);
       for (const [name, count] of before) await expect.poll(() => changesOf(name)).toBe(count + 1);
     },
-    /** Something else that it has put out. */
-    hasSaid: (text: string) => void said.push(text),
     /** Ends it. Nothing that it has put out may have a secret. */
     async end() {
-      said.push(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       await running.stop();
-      const all = [...said, readFileSync(logFile, 'utf8')].join('\n');
+      const all = metrics + readFileSync(logFile, 'utf8');
       for (const secret of secrets) expect(all).not.toContain(secret);
       expect(all).not.toMatch(/sig=|Bearer [\w-]{8}/);
     },
@@ -119,8 +114,6 @@ const expire = (connections: 'events' | 'service') => hub.faults.strike({ kind: 
 describe('the service', () => {
   let program: Program;
   let pump: Device;
-  let adminPort: number;
-  let operators = '';
   const sent: string[] = [];
   const acknowledged: string[] = [];
   const mostOnTheWay = 50;
@@ -128,8 +121,6 @@ describe('the service', () => {
   let load: Promise<unknown>;
 
   beforeAll(async () => {
-    adminPort = await freePort();
-    operators = newToken();
     program = await start(
       'service',
       {
@@ -137,13 +128,12 @@ describe('the service', () => {
         HUB_SERVICE_CONNECTION_STRING: known(hub.connectionString('service')),
         STORE_CONNECTION_STRING: known(account.connectionStringOf(0)),
         BACKENDS_CLIENT_SECRET: known(backends.token.clientSecret),
-        ADMIN_TOKEN: operators,
       },
       {
         PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
         BACKENDS_TOKEN_URL: backends.token.url,
         BACKENDS_CLIENT_ID: backends.token.clientId,
-        ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, 'data'), ADMIN_PORT: String(adminPort) },
+        ...{ STORE: 'blob', DATA_DIRECTORY: join(directory, 'data'), ADMIN_PORT: '0' },
       },
     );
     pump = await deviceOf('pump-1');
@@ -234,34 +224,6 @@ describe('the service', () => {
     program.volume.put({ BACKENDS_CLIENT_SECRET: last });
     backends.token.revokeAll();
     await works();
-  });
-  it('lets operators in with the token of the moment', async () => {
-    const ask = (token: string, path = '/settings') =>
-      fetch(`http://127.0.0.1:${adminPort}${path}`, { headers: { authorization: `Bearer ${token}` } });
-    const settings = await ask(operators);
-    expect(settings.status).toBe(200);
-    program.hasSaid(await settings.text());
-    const next = newToken();
-    program.volume.put({ ADMIN_TOKEN: next });
-    expect((await ask(next)).status).toBe(200);
-    expect((await ask(operators)).status).toBe(401);
-    const file = program.volume.file('ADMIN_TOKEN');
-    const env = { PATH: process.env['PATH'], ADMIN_PORT: String(adminPort), ADMIN_TOKEN_FILE: file };
-    const { stdout } = await promisify(execFile)(process.execPath, ['dist/admin.js', '/settings'], { env });
-    expect(stdout).toContain('HUB_EVENTS_CONNECTION_STRING');
-    program.hasSaid(stdout);
-  });
-  it('keeps what it has while a file is missing or empty, and says so', async () => {
-    const said = (event: string) =>
-      program.lines().filter((line) => line['event'] === event && line['setting'] === 'STORE_CONNECTION_STRING_FILE');
-    for (const content of [undefined, '']) {
-      const before = said('secret.unusable').length;
-      program.volume.put({ STORE_CONNECTION_STRING: content });
-      await expect.poll(() => said('secret.unusable').length).toBe(before + 1);
-      await works();
-      program.volume.put({ STORE_CONNECTION_STRING: account.connectionStringOf(0) });
-      await expect.poll(() => said('secret.usable').length).toBe(before + 1);
-    }
   });
   it('has lost nothing and repeated nothing', async () => {
     isLoaded = false;
