@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { startHub } from 'iot-hub-emulator';
 import { startAuthority } from 'iot-hub-emulator/authority';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -14,13 +13,13 @@ import { startBackends } from '../../sandbox/backends/backends.ts';
 import { connectDevice } from '../../sandbox/device/device.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
-import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { http } from '../sandbox/backends/client.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { appendEvent } from '../support/events.ts';
+import { runNode } from './commands/run.ts';
 import { linesIn, nextAck } from './testSandbox.ts';
 
 // The built programs without a single key: tokens of the stand-in for the platform, which the hub, the event hub behind a
@@ -166,42 +165,18 @@ describe('the event hub behind the route', () => {
   });
 });
 
-describe('the check of a deployment', () => {
-  const check = async (more: Record<string, string> = {}) => {
-    const env = { PATH: process.env['PATH'], ...ofService(), ...managed(), ...more };
-    const run = promisify(execFile)(process.execPath, ['dist/check.js'], { env });
-    return run.catch((error) => error).then(({ stdout }) => String(stdout));
-  };
-
-  it('gets in with the identity, as the service does', async () => {
-    const report = await check();
-    expect(report.split('\n').filter((line) => line.startsWith('✗'))).toEqual([]);
-    for (const found of ['may send to devices', 'partitions with', 'was created, written', 'refuses a device that'])
-      expect(report).toContain(found);
-    expect(report).not.toContain('eyJ');
-  });
-  it('says which role or scope is wrong', async () => {
-    const report = await check({ IDENTITY_STORAGE_SCOPE: 'https://iothubs.azure.net/.default' });
-    expect(report).toMatch(/✗ checkpoint container.*STORE_ACCOUNT_URL/);
-  });
-});
-
-describe('the storage account', () => {
-  const list = (token: string) =>
-    asked(`${storage.url}?comp=list`, 'GET', { authorization: `Bearer ${token}`, 'x-ms-version': '2023-11-03' });
-  const issue = (resource: string, seconds?: number) => authority.issue(own.objectId, resource, seconds);
-
-  it('takes a token for storage until its end, and none for anything else', async () => {
-    expect(await list(issue('https://storage.azure.com'))).toContain('<EnumerationResults');
-    expect(await list(issue('https://storage.azure.com', -60))).toContain('AuthenticationFailed');
-    expect(await list(issue('https://iothubs.azure.net'))).toContain('AuthenticationFailed');
-  });
+it('the check of a deployment gets in with the identity, as the service does', async () => {
+  const { stdout: report } = await runNode(['dist/check.js'], { ...ofService(), ...managed() });
+  expect(report.split('\n').filter((line) => line.startsWith('✗'))).toEqual([]);
+  for (const found of ['may send to devices', 'partitions with', 'was created, written', 'refuses a device that'])
+    expect(report).toContain(found);
+  expect(report).not.toContain('eyJ');
 });
 
 describe('a service that is refused says what to do', () => {
   const other = (scope: string) => `${scope}/.default`;
   const containing = (text: string) => expect.stringContaining(text);
-  it.each<[string, Record<string, string>, string, object]>([
+  it.each<[string, Record<string, string>, string, object, token?: string]>([
     [
       'by the hub, because of the audience',
       { IDENTITY_HUB_SCOPE: other('https://storage.azure.com') },
@@ -226,14 +201,16 @@ describe('a service that is refused says what to do', () => {
       'identity.no_token',
       { setting: 'IDENTITY', scope: other('https://unknown.example'), cause: containing('AADSTS500011') },
     ],
-  ])('%s', async (_, settings, event, fields) => {
-    const { lines } = await service(workload(), settings, 'livez');
+    [
+      'by the authority, because of the file',
+      {},
+      'identity.no_token',
+      { cause: containing('AADSTS700213') },
+      'another token',
+    ],
+  ])('%s', async (_, settings, event, fields, token) => {
+    const { lines } = await service(workload(token), settings, 'livez');
     await expect.poll(() => lines().find((line) => line['event'] === event), { timeout: 60_000 }).toMatchObject(fields);
-  });
-  it('by the authority, because of the file', async () => {
-    const { lines } = await service(workload('another token'), {}, 'livez');
-    const cause = expect.stringContaining('AADSTS700213');
-    await expect.poll(() => lines().find(({ event }) => event === 'identity.no_token')).toMatchObject({ cause });
   });
 });
 
