@@ -1,21 +1,19 @@
 import { join } from 'node:path';
-import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { withConstants } from '../../support/processes.ts';
-import { type StorageAccount, storageAccount } from '../../support/storageAccount.ts';
+import { storageAccount } from '../../support/storageAccount.ts';
 import { startTestSandbox, type TestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken } from './desk.ts';
 
 // Two instances share the partitions of one hub.
 
-let storage: StorageAccount;
 let sandbox: TestSandbox;
 let second: ServiceProcess;
 let desks: readonly ReturnType<typeof createDesk>[];
 beforeAll(async () => {
-  storage = await storageAccount();
+  const storage = await storageAccount();
   sandbox = await startTestSandbox({
     environment: {
       ...{ ADMIN_TOKEN: operatorsToken, STORE: 'blob', STORE_CONNECTION_STRING: storage.connectionString },
@@ -77,27 +75,3 @@ it('Which instance spoke? Log, metrics and admin port name it, and each admin po
     expect(await desk.metric('target_info', { service_instance_id: instance })).toBe(1);
   }
 });
-
-it('Which partition does no instance read? Every instance tells of it, without an owner', async () => {
-  const partition = '3';
-  const blobs = new ContainerClient(storage.connectionString, 'checkpoints');
-  const name = (await namesIn(blobs)).find((one) => one.endsWith(`/ownership/${partition}`)) ?? '';
-  const record = blobs.getBlobClient(name);
-  const owners = async () =>
-    (await shown()).map(({ elsewhere }) => elsewhere.find((one) => one.partition === partition)?.owner);
-
-  // Only the holder of the lease may change the record now: it has no owner, and nobody can take it.
-  const { leaseId = '' } = await record.getBlobLeaseClient().acquireLease(-1);
-  const { metadata = {} } = await record.getProperties();
-  await record.setMetadata({ ...metadata, ownerid: '' }, { conditions: { leaseId } });
-  await expect.poll(owners).toEqual(['none', 'none']);
-
-  await record.getBlobLeaseClient(leaseId).releaseLease();
-  await expect.poll(async () => (await owners()).filter((owner) => owner === undefined)).toHaveLength(1);
-});
-
-async function namesIn(blobs: ContainerClient): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { name } of blobs.listBlobsFlat()) names.push(name);
-  return names;
-}
