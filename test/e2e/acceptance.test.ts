@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { registerDevice } from '../../sandbox/device/register.ts';
 import { acceptance } from '../../sandbox/live/acceptance.ts';
-import { liveMessages } from '../../sandbox/live/messages.ts';
 import { stories } from '../../sandbox/stories/index.ts';
 import { begin, runNode } from './commands/run.ts';
 import { sandboxForAll } from './testSandbox.ts';
@@ -38,11 +37,6 @@ async function run(...asked: Parameters<typeof begun>) {
 const inSandbox = () => ['--sandbox', sandbox.directory];
 const sent = () => sandbox.hub.journal.list({ kind: 'd2c' }).length;
 const isThere = (deviceId: string) => sandbox.hub.registry.get(deviceId) !== undefined;
-
-it('has every message once', () => {
-  const messages = liveMessages({ run: 'r', deviceId: 'd', firstId: 'a', secondId: 'b' }).map(({ message }) => message);
-  expect(messages.toSorted()).toEqual(stories.map(({ message }) => message).toSorted());
-});
 
 it('says what it would do, leave behind and cost, and does nothing without --yes', async () => {
   const { code, text } = await run(inSandbox());

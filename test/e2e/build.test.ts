@@ -1,29 +1,18 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { execFile } from '../../sandbox/service/endWithUs.ts';
 import { inherited, serviceCommand } from '../../sandbox/service/process.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
 
 /** Of what is built, alone: without sources and packages around it. */
-let directory: string;
+const directory = folderForAll('built');
 beforeAll(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), 'built-')));
   for (const name of ['dist', 'config', 'package.json'])
     cpSync(join(projectDirectory, name), join(directory, name), { recursive: true });
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 type Result = Readonly<{ code: unknown; stdout: string; stderr: string }>;
 

@@ -62,18 +62,12 @@ const breaches = (calls: readonly BackendCall[]): string[] =>
     );
   });
 
-/** The next reply; fails the test when there is none. */
-async function nextReply(device: Device): Promise<Reply> {
-  const reply = await device.next(120_000);
-  expect(reply, 'a reply').toBeDefined();
-  return reply as Reply;
-}
-
-/** The next acknowledgement, and the notifications that came before it. */
+/** The next acknowledgement, and the notifications that came before it; fails the test when there is none. */
 export async function nextAck(device: Device): Promise<{ notifications: Reply[]; ack: Reply; body: AckBody }> {
   const notifications: Reply[] = [];
   for (;;) {
-    const reply = await nextReply(device);
+    const reply = await device.next(120_000);
+    if (reply === undefined) throw new Error('no reply has come');
     const { msgType, 'svc-messagetype': kind } = reply.properties;
     if (msgType === 'ack' || kind === 'platformEventAck')
       return { notifications, ack: reply, body: bodyOf(reply) as AckBody };

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForAll } from '../../../iot-hub-emulator/test/support/fixtures.ts';
 import { sendOrAnswer } from '../../../sandbox/device/command.ts';
-import { stories } from '../../../sandbox/stories/index.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { sandboxForAll } from '../testSandbox.ts';
 import { begin, run } from './run.ts';
@@ -56,12 +55,6 @@ describe('npm run device', () => {
     const ended = await device(args, input);
     expect(ended[stream]).toMatch(says);
     expect(ended.code).toBe(code);
-  });
-  it('sends the example of every message, one after the other, and each succeeds', async () => {
-    for (const { message: name } of stories) {
-      const { code, stdout } = await device([name]);
-      expect(code, `${name}\n${stdout}`).toBe(0);
-    }
   });
   it('sends the example of README for any device, however often', async () => {
     for (const id of ['my-pump', 'my-other-pump', 'my-pump']) {
