@@ -9,7 +9,7 @@ import { episodes } from '../../scripts/recording/episodes.ts';
 import { dashboards, readRecording, recordingFile, recordingFolder } from '../../scripts/recording/series.ts';
 import { goodScrapes } from '../../scripts/recording/stage.ts';
 import { documents } from './kustomize.ts';
-import { ask, firing, isSkipped, type Played, promtool, ruleFile, valuesOf } from './promtool.ts';
+import { ask, firing, isSkipped, type Played, promtool, ruleFile } from './promtool.ts';
 
 // What `/metrics` said in real troubles is played to the rules by Prometheus’ own tool, with a minute between two scrapes (D388).
 
@@ -59,17 +59,6 @@ it('the rules for the Prometheus Operator are the same', () => {
 it('every recording is of an episode: run `npm run record -- troubles` for a new one', () => {
   const expected = recorded.map(({ name }) => basename(recordingFile(name)));
   expect(readdirSync(recordingFolder).toSorted()).toEqual(expected.toSorted());
-});
-
-it('every series of a recording has a value, or none, for each scrape', () => {
-  for (const { name } of recorded) {
-    const { scrapes, series } = readRecording(name);
-    const wrong = series.filter(
-      ({ series, values }) => !/^\w+\{.*\}$/.test(series) || valuesOf(values).length !== scrapes,
-    );
-    expect(wrong, name).toEqual([]);
-    expect(series.length, name).toBeGreaterThan(0);
-  }
 });
 
 const fleet = 'one of three killed';

@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { entriesOf, flawsOf } from './flaws.ts';
 import { template, valuesOf } from './helm.ts';
-import { build, documents, nameOf, overlays, type Resource, type Tree } from './kustomize.ts';
+import { build, nameOf, overlays, type Resource, type Tree } from './kustomize.ts';
 
 const chart = 'deploy/helm';
 const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8'));
@@ -60,11 +60,9 @@ describe('the chart', () => {
     const settings = resources.find(({ kind }) => kind === 'ConfigMap')?.['data'];
     expect(byName(template(chart, { settings, fleet: on }).resources)).toEqual(byName(resources));
   });
-  it('has the settings of the base, and the version of the project', () => {
+  it('has the settings of the base', () => {
     const [, settings] = build('deploy/kubernetes/base');
     expect(template(chart).resources.find(({ kind }) => kind === 'ConfigMap')?.['data']).toEqual(settings?.['data']);
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(documents(`${chart}/Chart.yaml`)[0]).toMatchObject({ version, appVersion: version });
   });
   it('makes what is valid by the schema of its kind with every value set, which gets into both programs', () => {
     const { resources } = template(chart, everything);
@@ -118,45 +116,4 @@ describe('the schema of the values', () => {
     ['a fleet without a network policy', { fleet: on, networkPolicy: { enabled: false } }],
     ['another part of the pod', { podSpec: { hostNetwork: true } }],
   ])('refuses %s', (_, values) => expect(flawsOfValues(valuesOf(chart, values))).not.toEqual([]));
-});
-
-describe('a template', () => {
-  const folder = folderForEach('helm');
-  const made = (text: string, values = 'a: b\nlist: []\nmap: { c: "on" }\n') => {
-    mkdirSync(join(folder, 'templates'), { recursive: true });
-    const files = {
-      'values.yaml': values,
-      'file.txt': 'k: {{ .Values.a }}\n',
-      'templates/_helpers.tpl': '{{- define "of" -}}\n  of {{ . }}\n{{- end }}\n',
-      'templates/NOTES.txt': text,
-    };
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-    return template(folder).notes;
-  };
-
-  // As Go's text/template and helm print them.
-  it.each([
-    ['a value', 'a {{ .Values.a }} c', 'a b c'],
-    ['trimmed before', 'a\n  {{- .Values.a }}\nc', 'ab\nc'],
-    ['trimmed behind', 'a {{ .Values.a -}}\n c', 'a bc'],
-    ['a comment', 'a {{- /* }} */}} b', 'a b'],
-    ['an empty list is false', '{{ if .Values.list }}a{{ else }}b{{ end }}', 'b'],
-    ['what is not there is false', '{{ if .Values.none }}a{{ end }}c', 'c'],
-    ['not', '{{ if not .Values.list }}a{{ end }}', 'a'],
-    ['with moves the dot', '{{ with .Values.map }}{{ .c }}{{ end }}', 'on'],
-    ['include has its own dot', '{{ include "of" .Values.a }}, {{ include "of" "x" }}', 'of b, of x'],
-    ['nindent begins a line', 'a:{{ toYaml .Values.map | nindent 2 }}', 'a:\n  c: "on"'],
-    ['a file is no template', '{{ .Files.Get "file.txt" }}', 'k: {{ .Values.a }}\n'],
-  ])('%s', (_, text, expected) => expect(made(text)).toBe(expected));
-  it.each([
-    ['a value that is not there', '{{ .Values.none }}', 'is no text'],
-    ['a path through what is not there', '{{ if .Values.none.at }}{{ end }}', 'is no map'],
-    ['a map as a text', '{{ .Values.map }}', 'is no text'],
-    ['a function that is not known', '{{ .Values.a | quote }}', 'quote is not known'],
-    ['another expression', '{{ default "a" .Values.a }}', 'is not known'],
-    ['another condition', '{{ if eq .Values.a "b" }}{{ end }}', 'is not known'],
-    ['a range', '{{ range .Values.list }}{{ end }}', 'has no beginning'],
-    ['no end', '{{ if .Values.a }}', 'if has no end'],
-    ['an unknown include', '{{ include "other" . }}', 'nothing defines'],
-  ])('is refused with %s', (_, text, why) => expect(() => made(text)).toThrow(why));
 });

@@ -46,7 +46,7 @@ const notation = /^(_|stale|-?\d+(?:\.\d+)?(?:e[-+]\d+)?)(?:x(\d+))?$/;
 type Value = number | 'stale' | undefined;
 
 /** @throws Error at what is no notation of values */
-export const valuesOf = (text: string): readonly Value[] =>
+const valuesOf = (text: string): readonly Value[] =>
   text.split(' ').flatMap((part) => {
     const [, value, times = '0'] = notation.exec(part) ?? [];
     if (value === undefined) throw new Error(`no values: ${part}`);
