@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { correlationForm, timeoutRange } from '../../src/methods/contract.ts';
 import { guid, modelId } from '../../src/protocol/fields.ts';
 import { effects, failures } from '../../src/protocol/vocabulary.ts';
-import { settingDocs } from '../../src/settings/config.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('methods.md');
@@ -20,12 +19,6 @@ describe('docs/methods.md', () => {
     expect(listed).toEqual(
       all.map(([reason, { status, invoked, retryAfter }]) => [reason, status, invoked, retryAfter]),
     );
-  });
-  it('names existing settings only', () => {
-    const known = settingDocs().map(({ env }) => env);
-    const named = codesIn(page).filter((code) => /^(METHODS|HUB|STORE|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
-    expect(named.length).toBeGreaterThan(8);
-    expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
   it('names every field of the line of an invocation at the edge', () => {
     const log = readFileSync('edge/src/invocations/proxy.ts', 'utf8');

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { events } from '../../src/observing/events.ts';
 import { settingDocs } from '../../src/settings/config.ts';
@@ -7,21 +6,18 @@ import { filesBelow } from '../support/imports.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const names = ['first-deployment.md', 'operations.md'] as const;
-const directory = 'test/e2e/operator';
-const answers = readdirSync(directory)
-  .map((name) => readFileSync(join(directory, name), 'utf8'))
-  .join('\n');
+
+it.each([...names, 'methods.md'])('docs/%s names existing settings only', (name) => {
+  const known = settingDocs().map(({ env }) => env);
+  const isSetting = (code: string) => /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG|METHODS)_[A-Z_]+$/.test(code);
+  const named = codesIn(readPage(name)).filter(isSetting);
+  expect(named).not.toEqual([]);
+  expect(named.filter((code) => !known.includes(code))).toEqual([]);
+});
 
 describe.each(names)('docs/%s', (name) => {
   const page = readPage(name);
 
-  it('names existing settings only', () => {
-    const known = settingDocs().map(({ env }) => env);
-    const isSetting = (code: string) => /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code);
-    const named = codesIn(page).filter(isSetting);
-    expect(named).not.toEqual([]);
-    expect(named.filter((code) => !known.includes(code))).toEqual([]);
-  });
   it('names existing log events only', () => {
     const areas = new Set(Object.keys(events).map((event) => event.split('.')[0]));
     areas.delete('http'); // attributes of spans begin so, too
@@ -35,11 +31,6 @@ describe.each(names)('docs/%s', (name) => {
     expect(readdirSync('src/programs')).toEqual(expect.arrayContaining(commands));
   });
 });
-
-const questions = tableOf(readPage('operations.md'), 'symptom').map(({ question = '' }) => question);
-it.each(questions)('the question of docs/operations.md has a test: %s', (question) =>
-  expect(answers).toContain(question),
-);
 
 it('docs/operations.md has exactly the stages that the tap shows', () => {
   const [, union = ''] =

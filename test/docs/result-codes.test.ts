@@ -23,8 +23,7 @@ describe('docs/result-codes.md', () => {
   });
 });
 
-describe('acknowledgements', () => {
-  const page = readPage('result-codes.md');
+describe('the truth table of acknowledgements', () => {
   const cells = tableOf(page, '`ack`').map((row) => ({
     ...{ ack: codesIn(row['`ack`'] ?? '')[0], request: row['request'], delivery: row['delivery'], sent: row['sent'] },
     ...{ log: row['log'], dropped: row['dropped'], completed: 'yes' }, // the page says so of each
@@ -72,32 +71,30 @@ describe('acknowledgements', () => {
     };
   }
 
-  describe('the truth table of acknowledgements', () => {
-    it('has a line for every combination of ack, result and delivery, each once {S2.6 S8.3 S8.4 S20.8}', () => {
-      const combinations = ['none', 'positive', 'negative', 'all', 'sometimes'].flatMap((ack) =>
-        ['succeeds', 'fails'].flatMap((request) =>
-          ['possible', 'impossible'].map((delivery) => `${ack} ${request} ${delivery}`),
-        ),
-      );
-      expect(cells.map(({ ack, request, delivery }) => `${ack} ${request} ${delivery}`)).toEqual(combinations);
-    });
-    it.each(cells)(
-      'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
-      async ({ ack, request, delivery = '', ...said }) => {
-        for (const generation of ['V2', 'V1'] as const) {
-          for (const outcome of deliveries[delivery] ?? [])
-            expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
-        }
-      },
+  it('has a line for every combination of ack, result and delivery, each once {S2.6 S8.3 S8.4 S20.8}', () => {
+    const combinations = ['none', 'positive', 'negative', 'all', 'sometimes'].flatMap((ack) =>
+      ['succeeds', 'fails'].flatMap((request) =>
+        ['possible', 'impossible'].map((delivery) => `${ack} ${request} ${delivery}`),
+      ),
     );
-    it.each([
-      ['', 'no'],
-      [undefined, 'no'],
-      ['full', 'success'],
-      ['FULL', 'success'],
-      ['Positive', 'success'],
-    ])('has the meaning of ack %j', async (ack, sent) =>
-      expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent }),
-    );
+    expect(cells.map(({ ack, request, delivery }) => `${ack} ${request} ${delivery}`)).toEqual(combinations);
   });
+  it.each(cells)(
+    'holds: ack $ack, the request $request, delivery is $delivery: sent $sent',
+    async ({ ack, request, delivery = '', ...said }) => {
+      for (const generation of ['V2', 'V1'] as const) {
+        for (const outcome of deliveries[delivery] ?? [])
+          expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
+      }
+    },
+  );
+  it.each([
+    ['', 'no'],
+    [undefined, 'no'],
+    ['full', 'success'],
+    ['FULL', 'success'],
+    ['Positive', 'success'],
+  ])('has the meaning of ack %j', async (ack, sent) =>
+    expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent }),
+  );
 });

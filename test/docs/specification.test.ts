@@ -24,14 +24,10 @@ describe('decisions', () => {
   const byPage = new Map(decisionPages.map((file) => [file, readFileSync(file, 'utf8')]));
   const ids = decisionPages.flatMap((file) => decisionsIn(byPage.get(file) ?? '').map(({ id }) => id));
 
-  describe.each([...byPage])('%s', (_, page) => {
-    it('has its decisions in the order of their ids', () => {
-      const inOrder = decisionsIn(page).map(
-        ({ id }) => [letters.indexOf(id.slice(0, 1)), Number(id.slice(1))] as const,
-      );
-      expect(inOrder).toEqual(inOrder.toSorted(([one, first], [other, second]) => one - other || first - second));
-      expect(inOrder).not.toEqual([]);
-    });
+  it.each([...byPage])('are in the order of their ids in %s', (_, page) => {
+    const inOrder = decisionsIn(page).map(({ id }) => [letters.indexOf(id.slice(0, 1)), Number(id.slice(1))] as const);
+    expect(inOrder).toEqual(inOrder.toSorted(([one, first], [other, second]) => one - other || first - second));
+    expect(inOrder).not.toEqual([]);
   });
 
   /** Files that may cite a decision, without dependencies and what is built. */
@@ -53,22 +49,19 @@ describe('decisions', () => {
     text: readFileSync(file, 'utf8'),
   }));
 
-  describe('decisions', () => {
-    it('have unique ids over all pages', () =>
-      expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]));
+  it('have unique ids over all pages', () => expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]));
 
-    it('exist where they are cited', () => {
-      const missing = texts.flatMap(({ file, text }) =>
-        citationsIn(text)
-          .filter((id) => !ids.includes(id))
-          .map((id) => `${file} cites ${id}`),
-      );
-      expect(missing).toEqual([]);
-    });
-    it('are cited outside the pages of decisions', () => {
-      const isPage = (file: string) => decisionPages.some((page) => page === file);
-      const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));
-      expect(ids.filter((id) => !cited.has(id))).toEqual([]);
-    });
+  it('exist where they are cited', () => {
+    const missing = texts.flatMap(({ file, text }) =>
+      citationsIn(text)
+        .filter((id) => !ids.includes(id))
+        .map((id) => `${file} cites ${id}`),
+    );
+    expect(missing).toEqual([]);
+  });
+  it('are cited outside the pages of decisions', () => {
+    const isPage = (file: string) => decisionPages.some((page) => page === file);
+    const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));
+    expect(ids.filter((id) => !cited.has(id))).toEqual([]);
   });
 });
