@@ -50,16 +50,9 @@ const decisions = [
 ] as const;
 
 describe('npm run new-message', () => {
-  it('shows its help', async () =>
-    expect(await newMessage('--help')).toMatchObject({
-      status: 0,
-      said: expect.stringContaining('sandbox/stories/NAME.ts'),
-    }));
-
   it.each<[string[], string]>([
     [[], 'One name is needed'],
     [['model.a', 'model.b'], 'One name is needed'],
-    [['--force'], '--force'],
     [['archive'], 'is no name of an action'],
     [['model.Archive'], 'is no name of an action'],
     [['../model.archive'], 'is no name of an action'],
@@ -92,9 +85,4 @@ describe('npm run new-message', () => {
     for (const page of ['docs/devices.md', 'docs/contracts/asyncapi.yaml'])
       expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
   });
-  it('overwrites nothing', async () =>
-    expect(await newMessage('model.archive')).toMatchObject({
-      status: 1,
-      said: expect.stringContaining('exists already'),
-    }));
 });

@@ -54,20 +54,17 @@ describe('the list of releases', () => {
   ])('says that %s comes too late', (late, why) =>
     expect(alreadyReleased(late, parseReleases(list))).toEqual([expect.stringContaining(why)]),
   );
-  it.each(['1.10.1', '1.11.0', '2.0.0'])('says nothing against %s', (next) =>
-    expect(alreadyReleased(next, parseReleases(list))).toEqual([]),
-  );
+  it('says nothing against a higher one', () => {
+    for (const next of ['1.10.1', '1.11.0', '2.0.0']) expect(alreadyReleased(next, parseReleases(list))).toEqual([]);
+  });
 });
 
-describe('npm run release', () => {
-  const run = (...args: string[]) => {
-    const options = {
-      encoding: 'utf8',
-      env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory },
-    } as const;
-    return spawnSync(process.execPath, ['scripts/run.js', 'scripts/release.ts', ...args], options);
-  };
+function run(...args: string[]) {
+  const env = { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory };
+  return spawnSync(process.execPath, ['scripts/run.js', 'scripts/release.ts', ...args], { encoding: 'utf8', env });
+}
 
+describe('npm run release', () => {
   it('refuses what has been released, and what the head is not, before it makes anything', () => {
     const { version: last, commit } = lastRelease(releasesIn('.'));
     for (const option of [[], ['--dry-run'], ['--next']]) {
@@ -171,11 +168,7 @@ describe('the archive', () => {
 });
 
 it('a dry run makes everything, ends with what is left to a person, and keeps nothing', () => {
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    ['scripts/run.js', 'scripts/release.ts', version, '--dry-run'],
-    { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory } },
-  );
+  const { stdout, stderr } = run(version, '--dry-run');
   expect(stderr.replace(/^Building.*\n/, '')).toBe('');
   for (const file of [
     `device-messaging-service-${version}.tar.gz`,

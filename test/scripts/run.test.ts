@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { folderForEach } from '../../iot-hub-emulator/test/support/fixtures.ts';
 
 /** A small project with the launcher. */
-let project: string;
+const project = folderForEach('run');
 beforeEach(() => {
-  project = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
   for (const name of ['scripts/run.js', 'scripts/run', 'package.json'])
     cpSync(name, join(project, name), { recursive: true });
   symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
 });
-afterEach(() => rmSync(project, { recursive: true }));
 
 function write(file: string, text: string): void {
   mkdirSync(join(project, file, '..'), { recursive: true });
