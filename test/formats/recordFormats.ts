@@ -16,8 +16,6 @@ import { crashRecord, group, letters, origin, place, positions, purposes, read, 
 
 export type RecordedBlob = Readonly<{ name: string; metadata: Readonly<Record<string, string>>; content: string }>;
 
-export type RecordedIds = Readonly<Record<string, string>>;
-
 /** Writes every format that this build stores into a folder. */
 export async function recordFormats(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
@@ -65,7 +63,7 @@ async function blobs(): Promise<RecordedBlob[]> {
 }
 
 /** Two builds that work side by side must derive the same ids, or a repeat would leave a second trace. */
-export const ids = (): RecordedIds =>
+export const ids = (): Readonly<Record<string, string>> =>
   Object.fromEntries(
     letters.flatMap(({ event, deviceId }) => {
       const id = eventId(event, origin, deviceId);

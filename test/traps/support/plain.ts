@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import {
   type CheckpointStore,
   EventHubConsumerClient,
-  type EventHubConsumerClientOptions,
   type ReceivedEventData,
   type SubscribeOptions,
   type Subscription,
@@ -48,10 +47,9 @@ export const bodies = (events: readonly ReceivedEventData[]): string[] => events
 export function subscribe(
   hub: Hub,
   handlers: Partial<SubscriptionEventHandlers>,
-  settings: SubscribeOptions & { client?: EventHubConsumerClientOptions; connectionString?: string } = {},
-): { subscription: Subscription; client: EventHubConsumerClient; stop(): Promise<void> } {
-  const { client: options = {}, connectionString = hub.eventsConnectionString, ...rest } = settings;
-  const client = new EventHubConsumerClient('$Default', connectionString, options);
+  settings: SubscribeOptions = {},
+): { subscription: Subscription; stop(): Promise<void> } {
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
   const complete: SubscriptionEventHandlers = {
     processEvents: async () => undefined,
     processError: async () => undefined,
@@ -59,11 +57,10 @@ export function subscribe(
   };
   const subscription = client.subscribe('0', complete, {
     ...{ startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true },
-    ...rest,
+    ...settings,
   });
   return {
     subscription,
-    client,
     async stop() {
       await subscription.close();
       await client.close();
@@ -71,15 +68,13 @@ export function subscribe(
   };
 }
 
-export function memoryStore(): CheckpointStore & { claims: Map<string, number>; checkpoints: Map<string, number> } {
+export function memoryStore(): CheckpointStore & { claims: Map<string, number> } {
   const owners = new Map<string, Awaited<ReturnType<CheckpointStore['listOwnership']>>[number]>();
   const positions = new Map<string, Awaited<ReturnType<CheckpointStore['listCheckpoints']>>[number]>();
   const claims = new Map<string, number>();
-  const checkpoints = new Map<string, number>();
   let tag = 0;
   return {
     claims,
-    checkpoints,
     listOwnership: async () => [...owners.values()],
     async claimOwnership(wanted) {
       const got = wanted.filter(({ partitionId, etag }) => owners.get(partitionId)?.etag === etag);
@@ -93,7 +88,6 @@ export function memoryStore(): CheckpointStore & { claims: Map<string, number>; 
     },
     async updateCheckpoint(checkpoint) {
       positions.set(checkpoint.partitionId, checkpoint);
-      checkpoints.set(checkpoint.partitionId, checkpoint.sequenceNumber);
     },
     listCheckpoints: async () => [...positions.values()],
   };
