@@ -9,6 +9,7 @@ import { type Ask, type Row, shortNames } from './table.ts';
 // Asks an instance what the table of questions says, by a shell, as somebody does who copies it from there.
 
 export interface Answer {
+  readonly text: string;
   /** Between these two times, in milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
@@ -37,39 +38,47 @@ export function createAsking(addresses: Addresses, desk: ReturnType<typeof creat
     ADMIN_PORT: new URL(addresses.adminUrl).port,
     ADMIN_TOKEN: operatorsToken,
   };
-  const options = { cwd: projectDirectory, env };
-  const shell = (command: string) => ['-c', [docker, ...functions, command].join('\n')];
+  const shell = ['sh', ['-c'], { cwd: projectDirectory, env }] as const;
+  const scriptOf = (command: string) => [docker, ...functions, command].join('\n');
 
   const run = (command: string) =>
     new Promise<string>((resolve, reject) => {
+      const [program, args, options] = shell;
       const ended = (error: Error | null, output: string, errors: string) =>
         error === null && errors === ''
           ? resolve(output)
           : reject(new Error(`${command}: ${errors}`, { cause: error }));
-      execFile('sh', shell(command), { ...options, maxBuffer: 1e8 }, ended);
+      execFile(program, [...args, scriptOf(command)], { ...options, maxBuffer: 1e8 }, ended);
     });
 
-  const follow = (command: string, { act, until }: Asking['follow']) =>
-    followed(spawn('sh', shell(command), options), until, act);
+  async function follow(command: string, { act, until }: Asking['follow']): Promise<string> {
+    const [program, args, options] = shell;
+    return followed(spawn(program, [...args, scriptOf(command)], options), until, act);
+  }
 
   async function ask({ kind, text }: Ask, asking: Asking): Promise<Answer> {
     const from = Date.now();
     const output = kind === 'query' ? '' : await outputOf(text, asking);
     const values = kind === 'query' ? evaluate(text, asking.before, await desk.metrics()) : new Map();
-    return { from, to: Date.now(), output, values };
+    return { text, from, to: Date.now(), output, values };
   }
 
   const outputOf = (command: string, asking: Asking) =>
     isTap(command) ? follow(command, asking.follow) : run(atTimes(command, asking.since));
 
-  /** Answers each question of these rows once: first what follows a device, then the others together. */
-  return async (rows: readonly Row[], asking: Asking): Promise<ReadonlyMap<Row, readonly Answer[]>> => {
-    const asks = [...new Map(rows.flatMap((row) => row.asks).map((one) => [one.text, one] as const)).values()];
-    const answers = new Map<string, Answer>();
-    for (const one of asks) if (isTap(one.text)) answers.set(one.text, await ask(one, asking));
-    const others = asks.filter(({ text }) => !isTap(text));
-    await Promise.all(others.map(async (one) => answers.set(one.text, await ask(one, asking))));
-    return new Map(rows.map((row) => [row, row.asks.map(({ text }) => answers.get(text) as Answer)]));
+  return {
+    /** Answers each question of these rows once: first what follows a device, then the others together. */
+    async answer(rows: readonly Row[], asking: Asking): Promise<ReadonlyMap<Row, readonly Answer[]>> {
+      const asks = new Map(rows.flatMap((row) => row.asks).map((one) => [one.text, one] as const));
+      const answers = new Map<string, Answer>();
+      for (const one of asks.values()) if (isTap(one.text)) answers.set(one.text, await ask(one, asking));
+      await Promise.all(
+        [...asks.values()]
+          .filter(({ text }) => !isTap(text))
+          .map(async (one) => answers.set(one.text, await ask(one, asking))),
+      );
+      return new Map(rows.map((row) => [row, row.asks.map(({ text }) => answers.get(text) as Answer)]));
+    },
   };
 }
 

@@ -33,7 +33,7 @@ describe.each(situations.map((one) => [one.name, one] as const))('when %s,', (_,
 
   it('every question is asked', async () => {
     await stage.begin(situation);
-    answers = await createAsking(sandbox.state.service, stage.desk)(rows, stage.asking(situation));
+    answers = await createAsking(sandbox.state.service, stage.desk).answer(rows, stage.asking(situation));
   });
   it.each(rows.map((row) => [row.question, row] as const))('%s', async (question, row) => {
     await rightAnswers[question]?.(answers.get(row) ?? [], situation, stage);
