@@ -20,7 +20,6 @@ const commands = [
       'scripts/record.ts',
       'scripts/prove.ts',
       'scripts/acceptance.ts',
-      'scripts/newMessage.ts',
     ],
   ].map((file) => ['scripts/run.js', file]),
 ];

@@ -50,9 +50,16 @@ const decisions = [
 ] as const;
 
 describe('npm run new-message', () => {
+  it('shows its help', async () =>
+    expect(await newMessage('--help')).toMatchObject({
+      status: 0,
+      said: expect.stringContaining('sandbox/stories/NAME.ts'),
+    }));
+
   it.each<[string[], string]>([
     [[], 'One name is needed'],
     [['model.a', 'model.b'], 'One name is needed'],
+    [['--force'], '--force'],
     [['archive'], 'is no name of an action'],
     [['model.Archive'], 'is no name of an action'],
     [['../model.archive'], 'is no name of an action'],
