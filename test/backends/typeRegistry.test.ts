@@ -6,7 +6,7 @@ import { inputsIn, isFullVersion, lineages, type TypeMethods } from '../../src/b
 import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import { withFakeTimers } from '../support/waiting.ts';
-import { answers, callOf, rejection, scripted } from './harness.ts';
+import { callOf, rejection, scripted } from './harness.ts';
 
 withFakeTimers();
 
@@ -24,23 +24,6 @@ it.each([
 ])('%s is a full version: %s', (version, isFull) => expect(isFullVersion(version)).toBe(isFull));
 
 describe('the type registry', () => {
-  it.each([
-    ['the latest version', undefined, `GET ${types}/pump`],
-    ['the latest of a major version', '1', `GET ${types}/pump/versions/1`],
-    ['a full version', '1.2.0', `GET ${types}/pump/versions/1.2.0`],
-  ])('is asked for %s', async (_, version, call) => {
-    const { typeRegistry } = scripted([{ call, reply: [200, pump('1.2.0')] }]);
-    const expected = { typeId: 'pump', version: '1.2.0', uniqueProperties: ['serial'] };
-    expect(await typeRegistry.getType('svc.device', 'pump', version)).toEqual(expected);
-  });
-
-  it('returns undefined for a type that does not exist, and is asked again the next time', async () => {
-    const call = `GET ${types}/pump/versions/1.0.0`;
-    const { typeRegistry } = scripted(answers(call, [404], [200, pump('1.0.0')]));
-    expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toBe(undefined);
-    expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
-  });
-
   it('fails as a backend when the unique properties are not a list', async () => {
     const reply = [200, { typeId: 'pump', version: '1.0.0', uniqueProperties: 'serial' }] as const;
     const { typeRegistry } = scripted([{ call: `GET ${types}/pump`, reply }]);
@@ -115,53 +98,6 @@ describe('the type registry', () => {
     await typeRegistry.getType('svc.device', 'pump', undefined);
     expect(await typeRegistry.createType('svc.device', body)).toEqual({ typeId: 'pump', version: '2.0.0' });
     expect(await typeRegistry.getType('svc.device', 'pump', undefined)).toMatchObject({ version: '2.0.0' });
-  });
-
-  it('refuses a type version that exists', async () => {
-    const { typeRegistry } = scripted([{ call: `POST ${types}`, reply: [409] }]);
-    const body = '{"typeId":"pump","version":"2.0.0"}';
-    const refusal = await rejection(typeRegistry.createType('svc.device', body));
-    expect(refusal).toMatchObject({ status: 409, code: 'http_response_error' });
-    expect(refusal.details).toBe('type registry: create type definition failed with HTTP 409');
-  });
-
-  it.each([
-    [
-      'says what was sent is our own',
-      { typeId: 'pump', version: '2.0.0', unique: [], properties: { a: { dataType: 'string' } } },
-      true,
-    ],
-    [
-      'says something else is another’s',
-      { typeId: 'pump', version: '2.0.0', properties: { a: { dataType: 'integer' } } },
-      false,
-    ],
-    ['says less is another’s', { typeId: 'pump', version: '2.0.0' }, false],
-    ['is not found is another’s', undefined, false],
-  ])('after a lost answer, a version that exists and %s', async (_, stored, isOurs) => {
-    const body = '{"typeId":"pump","version":"2.0.0","properties":{"a":{"dataType":"string"}}}';
-    const { typeRegistry } = scripted([
-      { call: `POST ${types}`, reply: 'lost' },
-      { call: `POST ${types}`, reply: [409] },
-      { call: `GET ${types}/pump/versions/2.0.0`, reply: stored ? [200, stored] : [404] },
-    ]);
-    const work = typeRegistry.createType('svc.device', body);
-    const outcome = work.catch((error: unknown) => error);
-    await vi.runAllTimersAsync();
-    const ours = { typeId: 'pump', version: '2.0.0' };
-    expect(await outcome).toMatchObject(isOurs ? ours : { status: 409 });
-  });
-
-  it.each([
-    '{}',
-    '{"typeId":"pump","version":"2"}',
-    '{"typeId":"a/b","version":"2.0.0"}',
-    '{"typeId":7,"version":"2.0.0"}',
-  ])('after a lost answer, is not asked for what was sent when that names no full version: %s', async (body) => {
-    const { typeRegistry } = scripted(answers(`POST ${types}`, 'lost', [409]));
-    const work = rejection(typeRegistry.createType('svc.device', body));
-    await vi.runAllTimersAsync();
-    expect(await work).toMatchObject({ status: 409 });
   });
 });
 

@@ -174,11 +174,18 @@ messageTable('V2', 'type.create', sample, {
       { call: post, reply: problem(409, 'Exists') },
       { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
     ]),
-    row('is rejected when the repeat meets the version with other content', { body }, refusal('HTTP 409: Exists'), [
-      { call: post, reply: 'lost' },
-      { call: post, reply: problem(409, 'Exists') },
-      { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, { ...stored, methods: {} }] },
-    ]),
+    ...(
+      [
+        ['with other content', { ...stored, methods: {} }],
+        ['without all that was sent', { ...stored, methods: undefined }],
+      ] as const
+    ).map(([how, found]) =>
+      row(`is rejected when the repeat meets the version ${how}`, { body }, refusal('HTTP 409: Exists'), [
+        { call: post, reply: 'lost' },
+        { call: post, reply: problem(409, 'Exists') },
+        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, found] },
+      ]),
+    ),
     row('is rejected when the version that the repeat meets cannot be read', { body }, refusal('HTTP 409: Exists'), [
       { call: post, reply: 'lost' },
       { call: post, reply: problem(409, 'Exists') },
@@ -189,11 +196,14 @@ messageTable('V2', 'type.create', sample, {
       { ...body, typeId: 'a/b' },
       { ...body, typeId: '%2e%2e' },
       { ...body, typeId: 'pump@1' },
+      { ...body, typeId: 7 },
+      { ...body, version: undefined },
+      { ...body, version: '2' },
       { ...body, version: '..' },
       { ...body, version: '1.0.0/..' },
     ].map((hostile) =>
       row(
-        `never reads a version back whose name is not a path segment: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
+        `never reads a version back whose name is not that of a full version: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
         { body: hostile },
         refusal('HTTP 409: Exists'),
         [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
