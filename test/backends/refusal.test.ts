@@ -6,6 +6,12 @@ import { Rejection } from '../../src/protocol/rejection.ts';
 const refusal = (answer: string) => refusalOf('backend: work', 409, Buffer.from(answer), (words) => words);
 const said = (title: string) =>
   refusal(JSON.stringify({ errors: [{ title }] })).details.replace('backend: work failed with HTTP 409', '');
+const full = '{"errors":[{"title":"Full","detail":"as it is","meta":{"at":1}},{"title":"Empty","meta":{"at":2}}]}';
+
+it('an answer of up to 65,536 bytes has the words and the meta of its first error', () => {
+  const { details, meta } = refusal(full.padEnd(65_536));
+  expect({ details, meta }).toEqual({ details: 'backend: work failed with HTTP 409: Full: as it is', meta: { at: 1 } });
+});
 
 it.each([
   ['addresses', 'see https://a.example/x and http://b.example', ': see … and …'],
@@ -18,8 +24,9 @@ it.each([
 ])('words of a backend are made readable: %s', (_, title, details) => expect(said(title)).toBe(details));
 
 it.each([
-  ...['', '[]', '{"errors":[]}', '{"errors":[{"meta":1}]}'],
-  `{"errors":[{"meta":{"a":1}}],"b":"${'x'.repeat(65_536)}"}`,
+  ...['', '[]', '{"errors":[]}', '{"errors":[{"meta":1}]}', 'Bad Request', '{"error":"x"}'],
+  ...['{"errors":[{"title":1,"detail":null,"meta":7}]}', '{"errors":[{"__proto__":{"title":"x"}}]}'],
+  full.padEnd(65_537),
 ])('an answer that says nothing usable has no words and an empty meta, row %#', (answer) => {
   const { details, meta, status } = refusal(answer);
   expect({ details, meta, status }).toEqual({ details: 'backend: work failed with HTTP 409', meta: {}, status: 409 });
