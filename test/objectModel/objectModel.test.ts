@@ -2,34 +2,13 @@ import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { collect } from '../../src/objectModel/collect.ts';
-import { replace } from '../../src/objectModel/replace.ts';
 import { createRelatedModels } from '../../src/objectModel/storedModel.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import { callOf, rejection, scripted, settings } from '../backends/harness.ts';
+import { callOf, rejection, settings } from '../backends/harness.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { recordingLog } from '../support/observed.ts';
 import { device, devicePrincipal, otherPumpId, problem, pumpAnswer, pumpId } from '../support/world.ts';
-
-const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
-
-it('A request one version behind a stored version beyond JavaScript’s integers overwrites nothing', async () => {
-  const call = `/objects/${A}/models/svc.device`;
-  const stored = `{"objectId":"${A}","model":"svc.device","version":9007199254740993}`;
-  const { backends } = scripted([
-    { call: `PUT ${call}`, reply: [409] },
-    { call: `GET ${call}`, reply: [200, stored] },
-  ]);
-  const body = parseJson('{"version":9007199254740992}');
-  const request = {
-    generation: 'V2',
-    objectId: A,
-    model: 'svc.device',
-    redelivered: false,
-    maxVersionGap: 100,
-  } as const;
-  expect(await rejection(replace({ ...request, body }, backends.bind(callOf())))).toMatchObject({ status: 409 });
-});
 
 const objectIdOf = (name: string) => name.repeat(8).concat('-0000-4000-8000-000000000000');
 const model = 'svc.device';

@@ -42,6 +42,10 @@ const news = (objectId = requested, model = 'svc.device', body: unknown = pump({
   body,
 });
 
+/** Only the requested model is read, and sent. */
+const alone = { backend: [read()], notifications: [news()] };
+const tooMany = (what: string) => failed('response_too_large', `the request would fetch more than ${what}`);
+
 const about = (it: string, row: Partial<Row>): Row => ({ it, properties, body: {}, ackProperties, ack: ok, ...row });
 const rejects = (it: string, details: string, given: Partial<Row>): Row =>
   about(it, { ack: failed('platform_event_validation_error', details), ...given });
@@ -91,7 +95,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
   'the requested model': [
     about(
       'is always fetched and sent as ObjectModelUpdated to the target of the request, and without options no other is {S17.1 S17.8 S17.12 S17.15 S17.16}',
-      { backend: [read()], notifications: [news()] },
+      alone,
     ),
     about('is sent as the information model’s text: 64-bit integers, 1.0, 1e400, order of keys, white space {S17.1}', {
       backend: [
@@ -111,10 +115,6 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         ),
       ],
     }),
-    about('is sent with its related models’ names and all other members', {
-      backend: [{ call: at(), reply: [200, pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' })] }],
-      notifications: [news(requested, 'svc.device', pump({ name: 'Feed pump', ownerId: first, path: 'd2/edge' }))],
-    }),
     ...(
       [
         ['the properties', properties, {}],
@@ -127,8 +127,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       about(`is the one that is named in ${where} {S17.4}`, {
         properties: inProperties,
         body: inBody,
-        backend: [read()],
-        notifications: [news()],
+        ...alone,
       }),
     ),
     about('may be any model, case-sensitively {S17.4}', {
@@ -241,8 +240,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     }),
     about('are empty when recursive comes alone {S17.12}', {
       body: { recursive: true },
-      backend: [read()],
-      notifications: [news()],
+      ...alone,
     }),
     about('are visited once when they refer to each other in a circle, or to themselves {S17.13}', {
       limits: { maxSyncModels: 3 },
@@ -326,15 +324,6 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
       notifications: [requested, first, second].flatMap((one) => [news(one), news(one, 'svc.history')]),
     }),
-    about('are fetched also with contained', {
-      body: { contained: true, related: ['svc.history'] },
-      backend: [
-        ...[read(), read(requested, 'svc.history')],
-        references(requested, to(first, 'feeds', { isContained: true })),
-        ...[read(first), read(first, 'svc.history')],
-      ],
-      notifications: [requested, first].flatMap((one) => [news(one), news(one, 'svc.history')]),
-    }),
     about('are sent once, even if they are requested twice or are the requested model itself', {
       body: { related: ['svc.device', 'svc.history', 'svc.history'] },
       backend: [read(), read(requested, 'svc.history')],
@@ -352,8 +341,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     ...nothings.map(([name, value]) =>
       about(`have no effect when they are false, null or empty: ${name} ${JSON.stringify(value)}`, {
         body: { [name]: value },
-        backend: [read()],
-        notifications: [news()],
+        ...alone,
       }),
     ),
     ...(['hierarchical', 'contained'] as const).map((one) =>
@@ -521,19 +509,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about('are exceeded by the 201st model: no more are read and none is sent', {
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(200).map((one) => to(one)))],
-      ack: failed(
-        'response_too_large',
-        'the request would fetch more than 200 object models, with those that are not there',
-      ),
+      ack: tooMany('200 object models, with those that are not there'),
     }),
     about('end the reading of references as soon as these lead to too many models', {
       limits: { maxSyncModels: 2, maxReferences: 4 },
       body: { hierarchical: true },
       backend: [read(), references(requested, ...children(5).map((one) => to(one)))],
-      ack: failed(
-        'response_too_large',
-        'the request would fetch more than 2 object models, with those that are not there',
-      ),
+      ack: tooMany('2 object models, with those that are not there'),
     }),
     about('count each model once, and related ones as well', {
       limits: { maxSyncModels: 4 },
@@ -548,13 +530,10 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       limits: { maxSyncModels: 3 },
       body: { references: ['feeds'], recursive: true, related: ['svc.history'] },
       backend: [...[read(), read(requested, 'svc.history'), references(requested, to(first))], read(first)],
-      ack: failed(
-        'response_too_large',
-        'the request would fetch more than 3 object models, with those that are not there',
-      ),
+      ack: tooMany('3 object models, with those that are not there'),
     }),
     about('allow exactly the bytes of models of the setting', {
-      limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) },
+      limits: { maxSyncBytes: 2 * bytesOf(pump({ name: 'ü' })) },
       body: { hierarchical: true },
       backend: [
         { call: at(), reply: [200, pump({ name: 'ü' })] },
@@ -567,17 +546,14 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ],
     }),
     about('are exceeded by one byte more: none is sent', {
-      limits: { maxSyncBytes: 2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1 },
+      limits: { maxSyncBytes: 2 * bytesOf(pump({ name: 'ü' })) - 1 },
       body: { hierarchical: true },
       backend: [
         { call: at(), reply: [200, pump({ name: 'ü' })] },
         references(requested, to(first)),
         { call: at(first), reply: [200, pump({ name: 'ü', objectId: first })] },
       ],
-      ack: failed(
-        'response_too_large',
-        `the request would fetch more than ${2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1} bytes of object models`,
-      ),
+      ack: tooMany(`${2 * bytesOf(pump({ name: 'ü' })) - 1} bytes of object models`),
     }),
     about('are 20,000 references by default, followed or not', {
       body: { references: ['feeds'] },
@@ -587,7 +563,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about('are exceeded by the 20,001st reference: none is sent', {
       body: { references: ['feeds'] },
       backend: [read(), references(requested, to(first), ...strangers(20_000))],
-      ack: failed('response_too_large', 'the request would fetch more than 20000 references'),
+      ack: tooMany('20000 references'),
     }),
     about('count the references of all models together', {
       limits: { maxReferences: 3 },
@@ -605,7 +581,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         ...[read(), references(requested, to(first), ...strangers(1))],
         ...[read(first), references(first, ...strangers(2))],
       ],
-      ack: failed('response_too_large', 'the request would fetch more than 3 references'),
+      ack: tooMany('3 references'),
     }),
     about('allow as many bytes of references as of models', {
       limits: { maxSyncBytes: 2 * bytesOf(wordy) },
@@ -617,10 +593,7 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       limits: { maxSyncBytes: 2 * bytesOf(wordy) - 1 },
       body: { references: ['feeds'] },
       backend: [read(), references(requested, wordy, wordy)],
-      ack: failed(
-        'response_too_large',
-        `the request would fetch more than ${2 * bytesOf(wordy) - 1} bytes of references`,
-      ),
+      ack: tooMany(`${2 * bytesOf(wordy) - 1} bytes of references`),
     }),
   ],
 
