@@ -5,7 +5,6 @@ import {
   bytesHeld,
   bytesReceived,
   bytesToReserve,
-  contentEncodings,
   decodeBody,
   maxReceivedBytes,
   mostToReserve,
@@ -147,11 +146,6 @@ it('a body of more bytes than the hub accepts from a device is refused unread', 
   await expect(decode(Buffer.alloc(maxReceivedBytes, ' '))).resolves.toHaveLength(maxReceivedBytes);
   const expected = { code: 'validation_error', details: 'body has 262145 bytes, more than the limit of 262144' };
   await expect(decode(Buffer.alloc(maxReceivedBytes + 1, ' '))).rejects.toMatchObject(expected);
-});
-
-it('the encodings of V1 are those of V2 without compression', () => {
-  expect(contentEncodings('V1')).toEqual(['', 'utf8', 'utf-8', 'identity']);
-  expect(contentEncodings('V2')).toEqual(['', 'utf8', 'utf-8', 'identity', 'gzip', 'deflate']);
 });
 
 describe('the reservation for a message', () => {

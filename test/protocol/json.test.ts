@@ -28,10 +28,6 @@ describe('readJson', () => {
     ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'is not valid UTF-8'],
     ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'is not valid UTF-8'],
     ['a byte order mark', bytes('\ufeff{}'), 'begins with a byte order mark'],
-    ['an unfinished object', bytes('{"a":1'), 'is not well-formed JSON'],
-    ['a stray comma', bytes('{"a":1,}'), 'is not well-formed JSON'],
-    ['a single quote', bytes("{'a':1}"), 'is not well-formed JSON'],
-    ['a NaN', bytes('{"a":NaN}'), 'is not well-formed JSON'],
   ])('refuses %s', (_what, body, why) => {
     expect(() => readJson(body)).toThrow(MalformedJson);
     expect(() => readJson(body)).toThrow(why);
