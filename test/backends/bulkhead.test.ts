@@ -30,13 +30,6 @@ const standing = (semaphore: Semaphore, log: unknown[], name: unknown, seconds =
   semaphore.acquire(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
 
 describe('the semaphore', () => {
-  it('grants as many slots as it has', () => {
-    const semaphore = createSemaphore(2);
-    expect([semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, true, false]);
-    semaphore.release();
-    expect([semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, false]);
-  });
-
   it('grants each released slot to the call that has waited longest', async () => {
     const semaphore = full(2);
     const log: unknown[] = [];

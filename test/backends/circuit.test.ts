@@ -114,22 +114,17 @@ describe('a circuit', () => {
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
   });
 
-  it('closes when a message in progress succeeds, and is probed no more', async () => {
+  it.each([
+    ['is probed no more', 0, []],
+    ['a probe that is under way is the last one', 1_000, [1_000]],
+  ])('closes when a message in progress succeeds, and %s', async (_, afterMs, probed) => {
     const { fail, succeeded, state, probes } = circuit();
     fail(5, twoDevices);
+    vi.advanceTimersByTime(afterMs);
     succeeded();
     expect(state()).toBe('closed');
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(probes).toEqual([]);
-  });
-
-  it('closes when a message in progress succeeds, and a probe that is under way is the last one', async () => {
-    const { fail, succeeded, probes } = circuit();
-    fail(5, twoDevices);
-    vi.advanceTimersByTime(1_000);
-    succeeded();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(probes).toEqual([1_000]);
+    expect(probes).toEqual(probed);
   });
 
   it('opens again only after a new series of failures', () => {

@@ -96,32 +96,6 @@ describe('the connections of a backend', () => {
     expect(devices()).toEqual(['d1']);
   });
 
-  it('are neither waited for nor used by a message whose partition is lost', async () => {
-    const { read, calls, devices, log } = held({ connections: 1 });
-    const ended = new AbortController();
-    const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
-    ended.abort();
-    await settle();
-    expect(await work[1]).toBeInstanceOf(Cancelled);
-    await calls[0]?.answer();
-    await calls[1]?.answer();
-    await Promise.all(work);
-    expect([devices(), log.lines]).toEqual([['d1', 'd3'], []]);
-  });
-
-  it('are not used by a message whose partition is lost just when its turn comes', async () => {
-    const { read, calls, devices } = held({ connections: 1 });
-    const ended = new AbortController();
-    const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
-    const answered = calls[0]?.answer();
-    ended.abort();
-    await answered;
-    expect(await work[1]).toBeInstanceOf(Cancelled);
-    await calls[1]?.answer();
-    await Promise.all(work);
-    expect(devices()).toEqual(['d1', 'd3']);
-  });
-
   it('are not used by a message whose partition has been lost, although one is free', async () => {
     const { read, calls, devices } = held({ connections: 1 });
     await expect(read('d1', 300, AbortSignal.abort())).rejects.toBeInstanceOf(Cancelled);

@@ -246,13 +246,6 @@ describe('the circuit', () => {
     asked[1]?.answer(404);
   });
 
-  it('stays closed when the probe is answered', async () => {
-    const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'connection lost');
-    probes[0]?.answer(200);
-    await settle();
-    expect(circuit.state()).toBe('closed');
-  });
-
   it('ignores the results of callers, also successes', async () => {
     const { asked, lookUp, backend } = informationModel();
     for (const object of ['1', '2']) backend.circuit.failed(object, 'connection lost');

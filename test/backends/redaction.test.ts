@@ -62,8 +62,6 @@ describe('a redacted text has no part of a request’s token', () => {
       }
     }
   });
-
-  it('at every occurrence', () => expect(redact(`${token}, ${token}, ${token}, ${token}`, token)).toBe('…, …, …, …'));
 });
 
 describe('a redacted text quotes no value of the request’s body', () => {

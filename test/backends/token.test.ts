@@ -79,17 +79,6 @@ describe('client credentials', () => {
     expect(asked.length).toBe(1);
   });
 
-  it('are sent again before the token expires, while calls still use the old one', async () => {
-    const { tokens } = source([issued('t1'), issued('t2')]);
-    await tokens.token();
-    vi.advanceTimersByTime(79_999);
-    expect(tokens.token()).toBe('t1');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(tokens.token()).toBe('t1');
-    await vi.advanceTimersByTimeAsync(0);
-    expect(tokens.token()).toBe('t2');
-  });
-
   it('that fail in the background are retried a little later', async () => {
     const { tokens, asked, log } = source([issued('t1'), [503, ''], issued('t2')]);
     await tokens.token();
@@ -133,13 +122,6 @@ describe('client credentials', () => {
       expect(await tokens.token()).toBe('t2');
     },
   );
-
-  it('make calls wait when the token has expired', async () => {
-    const { tokens } = source([issued('t1'), issued('t2')]);
-    await tokens.token();
-    vi.advanceTimersByTime(100_000);
-    expect(await tokens.token()).toBe('t2');
-  });
 
   it('are sent at once when a backend refuses the token, unless there is a new one already', async () => {
     const { tokens, asked } = source([issued('t1'), issued('t2')]);

@@ -5,7 +5,6 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { staticToken } from '../../src/backends/tokens.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createMeter } from '../../src/observing/metrics.ts';
-import { shownWork } from '../../src/operations/serviceRoutes.ts';
 import { courseOf, readingOf, recordingLog } from '../support/observed.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 import { callOf, openBackend, rejection, settings } from './harness.ts';
@@ -190,18 +189,4 @@ it('The end of an outage of the token endpoint ends the pause of a Retry-After, 
   await vi.advanceTimersByTimeAsync(0);
   expect(sentAt).toEqual([0, 1_000]);
   await work;
-});
-
-it('The state of a device that waits for the token says so, and not that a backend is out', async () => {
-  const { backends, read } = await setUp();
-  read('d1');
-  await vi.advanceTimersByTimeAsync(0);
-  const work = {
-    ...{ device: 'd1', partition: '0', messages: 1, sequenceNumber: 1, readAt: 0, begunAt: undefined },
-    steps: [],
-  };
-  const waiting = { ...work, state: 'waits for backends', needs: ['informationModel'] } as const;
-  expect(shownWork(waiting, backends.states(), new Set()).waitsFor).toBe(
-    'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)',
-  );
 });

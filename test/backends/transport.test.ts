@@ -132,17 +132,6 @@ describe('the transport', () => {
     await Promise.all(all);
   });
 
-  it('joins an answer that comes in pieces', async () => {
-    const url = await serve(async (_, response) => {
-      for (const piece of ['{"a"', ':', '1}']) {
-        response.write(piece);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      response.end();
-    });
-    expect((await client(url)('GET', '/')).data.toString()).toBe('{"a":1}');
-  });
-
   it('holds one piece at a time of an answer that comes byte by byte', async () => {
     const text = JSON.stringify('ü'.repeat(450));
     const url = await serveTcp((socket) => {
