@@ -11,6 +11,7 @@ const deletes: ScriptedCall = { call: del, reply: [204] };
 const properties = { parent: 'edge' };
 const body = { identity: 'sensor-1' };
 const sent = { properties, body };
+const again = { ...sent, redelivered: true };
 const ok = (parent = 'edge') => ({ success: true, code: 'ok', detail: '', parent, identity: 'sensor-1' });
 const failed = (code: string, detail: unknown) => ({ success: false, code, detail });
 const unknown = failed('http_response_error', unknownIdentity);
@@ -79,21 +80,14 @@ messageTable('V2', 'identity.delete', sample, {
   ],
 
   'repeats after a crash': [
-    {
-      it: 'is a success when the identity does not exist and this message may have deleted it',
-      redelivered: true,
-      ...sent,
-      backend: [findsNothing()],
-      ack: ok(),
-    },
-    {
-      it: 'is a success when the identity existed just before and this message may have deleted it',
-      redelivered: true,
-      ...sent,
-      backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
-      ack: ok(),
-    },
-    { it: 'deletes an identity that still exists', redelivered: true, ...sent, backend: [finds(), deletes], ack: ok() },
+    row('is a success when the identity does not exist and this message may have deleted it', again, ok(), [
+      findsNothing(),
+    ]),
+    row('is a success when the identity existed just before and this message may have deleted it', again, ok(), [
+      finds(),
+      { call: del, reply: problem(404, 'Not found') },
+    ]),
+    row('deletes an identity that still exists', again, ok(), [finds(), deletes]),
   ],
 
   'lost answers': [

@@ -15,7 +15,6 @@ import {
   claimPump,
   claims,
   deviceRow,
-  forPump,
   isNew,
   lookUp,
   newRow,
@@ -33,38 +32,32 @@ const mismatch = problem(409, 'Version mismatch', { version: 2 });
 /** The message is handled again: another process may have handled it to its end. */
 export function repeatedRows({ named, created, updated }: Registration): readonly Row[] {
   const { sent, creates, updates } = named();
-  return [
-    {
-      it: 'creates again, and gets the first answer, when it may be the creator of the model it finds',
-      redelivered: true,
-      ...sent,
-      backend: forPump(stored({ version: 3 }), creates),
-      ...created(),
-    },
-    {
-      it: 'updates the model it finds when the repeat shows that another created it, also of another type',
-      redelivered: true,
-      ...sent,
-      backend: forPump(
-        stored({ version: 3, type: 'tank@1.0.0' }),
-        { ...creates, reply: exists(pumpId, 'tank@1.0.0') },
-        updates(3),
-      ),
-      ...updated(pump({ version: 4 })),
-    },
-    {
-      it: 'updates the model it finds although an answer to the creation was lost, since the model existed before',
-      redelivered: true,
-      ...sent,
-      backend: forPump(
+  const rows = [
+    pumpRow(
+      'creates again, and gets the first answer, when it may be the creator of the model it finds',
+      sent,
+      created(),
+      [stored({ version: 3 }), creates],
+    ),
+    pumpRow(
+      'updates the model it finds when the repeat shows that another created it, also of another type',
+      sent,
+      updated(pump({ version: 4 })),
+      [stored({ version: 3, type: 'tank@1.0.0' }), { ...creates, reply: exists(pumpId, 'tank@1.0.0') }, updates(3)],
+    ),
+    pumpRow(
+      'updates the model it finds although an answer to the creation was lost, since the model existed before',
+      sent,
+      updated(pump({ version: 4 })),
+      [
         stored({ version: 3 }),
         { ...creates, reply: 'lost' },
         { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
         updates(3),
-      ),
-      ...updated(pump({ version: 4 })),
-    },
+      ],
+    ),
   ];
+  return rows.map((row) => ({ ...row, redelivered: true }));
 }
 
 /** Somebody else does the same a moment earlier. */

@@ -10,24 +10,16 @@ export function acknowledgementRows(of: Variations, name: string): readonly Row[
   const { kind, id, invalid, meaningless, success, malformed, having } = of;
   const { backend, notifications } = success;
   const repeated = { [id]: strange, target: 'edge/ü %2f/s' };
+  const asked = [
+    [undefined, success, false, 'is not sent when the request does not ask for one {S2.6 S3.5}'],
+    [undefined, malformed, false, 'is not sent for a failure either when the request does not ask for one'],
+    ['positive', success, true, 'is sent for a success when the device requests successes {S8.2}'],
+    ['negative', success, false, 'is not sent for a success when the device requests failures'],
+    ['Negative', malformed, true, 'is sent for a failure when the device requests failures {S8.2}'],
+    ['positive', malformed, false, 'is not sent for a failure when the device requests successes'],
+  ] as const;
   const rows: readonly Row[] = [
-    {
-      ...having(success, { ack: undefined }),
-      it: 'is not sent when the request does not ask for one {S2.6 S3.5}',
-      ack: undefined,
-    },
-    { ...having(success, { ack: 'positive' }), it: 'is sent for a success when the device requests successes {S8.2}' },
-    {
-      ...having(success, { ack: 'negative' }),
-      it: 'is not sent for a success when the device requests failures',
-      ack: undefined,
-    },
-    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure when the device requests failures {S8.2}' },
-    {
-      ...having(malformed, { ack: 'positive' }),
-      it: 'is not sent for a failure when the device requests successes',
-      ack: undefined,
-    },
+    ...asked.map(([ack, row, isSent, it]) => ({ ...having(row, { ack }), it, ...(!isSent && { ack: undefined }) })),
     {
       ...having(success, repeated, repeated),
       it: `repeats ${id} and target of the request, with any characters {S2.5 S2.7 S3.4 S3.6}`,

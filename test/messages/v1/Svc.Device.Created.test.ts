@@ -1,6 +1,6 @@
 import { idempotencyKey } from '../../support/events.ts';
 import { hostileObjectIds, objectIdFault, pathFault, shown, typeFault } from '../../support/hostileNames.ts';
-import { failsToTheEnd, type ScriptedCall } from '../../support/scriptedBackend.ts';
+import type { ScriptedCall } from '../../support/scriptedBackend.ts';
 import {
   derivedObjectId,
   device,
@@ -31,7 +31,7 @@ import {
 } from '../createOrUpdate/registration.ts';
 import { createOrUpdateRows } from '../createOrUpdate/rows.ts';
 import { messageTable } from '../table/messageTable.ts';
-import { forbidden, incident, type Row, related, writtenTwice } from '../table/row.ts';
+import { forbidden, type Row, related, writtenTwice } from '../table/row.ts';
 
 const v1 = registration('V1');
 const { created, updated, refused } = v1;
@@ -361,16 +361,6 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       'is not authorized when the references must not be read',
       [{ ...references(), reply: problem(403, 'Forbidden') }],
       failure('not_authorized', forbidden('information model: read references')),
-    ),
-    orphan(
-      'fails over a parent reference that the information model cannot make',
-      [references(), ...failsToTheEnd(links)],
-      failure('internal_platform_error', incident),
-    ),
-    orphan(
-      'treats an answer that is not a list of references as the service’s failure',
-      [{ ...references(), reply: [200, '[]'] }],
-      failure('internal_platform_error', incident),
     ),
     {
       ...orphan('', [], {
