@@ -349,14 +349,6 @@ describe('the circuit of a backend', () => {
 const never = new AbortController().signal;
 
 describe('readiness', () => {
-  async function withOutage() {
-    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
-    const work = rejection(readFor(backends, 'd1', 0.05));
-    await vi.advanceTimersByTimeAsync(100);
-    await work;
-    return backends;
-  }
-
   it('creates no promise when all needed backends are available', () => {
     const { backends } = scripted([]);
     expect(backends.ready(['informationModel', 'typeRegistry', 'principalManager'], never)).toBe(undefined);
@@ -379,19 +371,14 @@ describe('readiness', () => {
   });
 
   it('resolves with false when waiting becomes pointless, at once or later', async () => {
-    const backends = await withOutage();
+    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
+    const work = rejection(readFor(backends, 'd1', 0.05));
+    await vi.advanceTimersByTimeAsync(100);
+    await work;
     const closing = new AbortController();
     const waiting = backends.ready(['informationModel'], closing.signal);
     closing.abort();
     expect(await waiting).toBe(false);
     expect(await backends.ready(['informationModel'], closing.signal)).toBe(false);
-    await backends.close();
-  });
-
-  it('resolves with false when the service closes first', async () => {
-    const backends = await withOutage();
-    const waiting = backends.ready(['informationModel'], never);
-    await backends.close();
-    expect(await waiting).toBe(false);
   });
 });

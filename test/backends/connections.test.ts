@@ -4,7 +4,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { recordingLog } from '../support/observed.ts';
-import { callOf, rejection, serve, settings } from './harness.ts';
+import { callOf, rejection, settings } from './harness.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 
@@ -142,27 +142,4 @@ describe('a time-out', () => {
     await work;
     expect(backends.states().informationModel.circuit).toBe('open');
   });
-});
-
-it('a slow backend that answers every call does not open its circuit because messages wait for its connections (B5)', async () => {
-  const requests: (() => void)[] = [];
-  const receivedMessages: (() => void)[] = [];
-  const url = await serve((_, response) => {
-    requests.push(() => response.end(JSON.stringify(stored)));
-    receivedMessages.shift()?.();
-  });
-  const request = () => new Promise<void>((done) => (requests.length > 0 ? done() : receivedMessages.push(done)));
-  const log = recordingLog();
-  const backends = createBackends({ ...settings, informationModelUrl: url, connections: 1 }, log);
-  onTestFinished(() => backends.close());
-  const devices = Array.from({ length: 8 }, (_, index) => `d${index}`);
-  const work = devices.map((deviceId) => backends.bind(callOf({ deviceId })).informationModel.getModel('o1', 'm'));
-  for (const one of work) {
-    await request();
-    await vi.advanceTimersByTimeAsync(settings.attemptTimeoutSeconds * 900);
-    expect(log.lines).toEqual([]);
-    requests.shift()?.();
-    expect((await one)?.value).toEqual(stored);
-  }
-  expect(log.lines).toEqual([]);
 });

@@ -129,15 +129,6 @@ describe('look-ups of callers', () => {
     await Promise.all(all);
   });
 
-  it('have one connection when there is no other', async () => {
-    const { tokens, lookUp, asked } = informationModel({ connections: 1 });
-    const found = lookUp('good');
-    await settle();
-    expect(tokens()).toEqual(['good']);
-    asked[0]?.answer(404);
-    expect(await found).toMatchObject({ kind: 'refused', status: 404 });
-  });
-
   it('do not renew the service’s token when the caller’s is refused', async () => {
     const { asked, tokens, renew, log, lookUp } = informationModel();
     const found = lookUp('junk');

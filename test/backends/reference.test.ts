@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/informationModel.ts';
-import { keysOf, parseJson } from '../../src/protocol/json.ts';
+import { attributesOf, isNamed, objectOf } from '../../src/backends/informationModel.ts';
+import { parseJson } from '../../src/protocol/json.ts';
 
 const id = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 const long = 'n'.repeat(1_024);
@@ -26,29 +26,10 @@ describe('a reference', () => {
   );
 
   it.each([
-    ['m', id],
-    ['other', undefined],
-  ])('leads to the object whose model is %s', (model, objectId) => {
-    const reference = parseJson(`{"to":{"objectId":"${id}","model":"m"}}`);
-    expect(objectOf(model)(reference)).toBe(objectId);
-  });
-
-  it.each([
     ...['{}', '{"to":1}', '{"to":{"model":"m"}}', '{"to":{"model":"other"}}', `{"to":{"objectId":"${id}"}}`],
     ...[`{"to":{"objectId":"${id}","model":1}}`, '{"to":{"objectId":"x","model":"m"}}'],
   ])('without an object is a fault of the backend: %s', (text) =>
     expect(() => objectOf('m')(parseJson(text))).toThrow(new TypeError('expected a reference to an object model')),
-  );
-
-  it.each([
-    ['{}', false],
-    ['{"attributes":{}}', false],
-    ['{"attributes":{"isParent":true}}', true],
-    ['{"attributes":{"isParent":false}}', false],
-    ['{"attributes":{"isParent":"true"}}', false],
-    ['{"attributes":{"another":true}}', false],
-  ])('is marked by an attribute that is true: %s', (text, isOne) =>
-    expect(isMarked(parseJson(text), keysOf(['isParent']))).toBe(isOne),
   );
 
   it('has an object of attributes, or none', () => {

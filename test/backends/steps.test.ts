@@ -43,16 +43,6 @@ describe('a call in progress', () => {
     expect(observation.open.size).toBe(0);
   });
 
-  it('shows that it waits for a connection', async () => {
-    const read = setUp([{ call: model, reply: 'hang' }], { connections: 1 });
-    const first = read('d1', 5);
-    const second = read('d1', 2);
-    await vi.advanceTimersByTimeAsync(0);
-    expect([first.waitsFor(), second.waitsFor()]).toEqual([['answer'], ['connection']]);
-    await vi.advanceTimersByTimeAsync(10_000);
-    await Promise.all([first.work, second.work]);
-  });
-
   it('shows that it waits for the next attempt, and reports each attempt', async () => {
     const read = setUp(answers(model, [503], ok));
     const told: unknown[] = [];
