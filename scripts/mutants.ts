@@ -18,14 +18,16 @@ npm run mutants -- --some 200        so many of them, drawn
 npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
                                      are named, and are no failure
   --nearest 20                       ask no more than so many files of tests about each; default: all that load it
+  --seed TEXT                        for what is drawn; default: the hash of the commit
   --resume FILE                      passes over what the file lists, and adds what is noticed: for one commit
 No file is changed: the test runner loads another text.
 `;
 
 const { values, positionals } = optionsOrEnd(readOptions, usage);
+const seed = values.seed ?? head();
 const done = await openDoneList(values.resume);
 const lineOf = ({ file, name }: Verdict['mutant']) => `${file}: ${name}`;
-const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), head());
+const chosen = values.sample === undefined ? ownFaults() : await sample(Number(values.sample), seed);
 const mutants = chosen.filter((one) => !done.has(lineOf(one)));
 if (mutants.length < chosen.length)
   console.log(`${chosen.length - mutants.length} of ${chosen.length} were noticed before`);
@@ -65,7 +67,7 @@ await tryMutants({
 await Promise.all(noted);
 for (const { mutant, why } of escaped) console.log(`\nescaped: ${mutant.file}: ${mutant.name}\n  ${why}`);
 const isDrawn = (values.some ?? values.sample) !== undefined;
-const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${head()}` : ''}`;
+const kind = `${values.sample === undefined ? 'deliberate faults' : 'changes'}${isDrawn ? ` drawn with ${seed}` : ''}`;
 console.log(`\n${mutants.length - escaped.length} of ${mutants.length} ${kind} noticed by a test`);
 end(escaped.length === 0 || values.sample !== undefined ? 0 : 1);
 
@@ -88,12 +90,12 @@ function ownFaults() {
       text: withFault(readFileSync(fault.file, 'utf8'), fault),
     }));
   const count = Number(values.some ?? chosen.length);
-  return drawn(chosen, count, head(), ({ name, file }) => `${file}: ${name}`);
+  return drawn(chosen, count, seed, ({ name, file }) => `${file}: ${name}`);
 }
 
 function readOptions(args: readonly string[]) {
   const text = { type: 'string' } as const;
-  const options = { since: text, some: text, sample: text, nearest: text, resume: text };
+  const options = { since: text, some: text, sample: text, nearest: text, seed: text, resume: text };
   const parsed = parseArgs({
     args: [...args],
     options: { ...options, help: { type: 'boolean' } },

@@ -9,11 +9,11 @@ import { type ServiceProcess, startService } from '../../sandbox/service/process
 import { type FileServer, startFileServer } from '../../test/edge/support/fileServer.ts';
 import {
   connectModule,
-  pressObject,
   type Received,
   type TestModule,
   users as usersOfBroker,
 } from '../../test/edge/support/testEdge.ts';
+import { pressObject } from '../../test/edge/support/testProxy.ts';
 import { createScraper, type Scrapes } from './series.ts';
 import { type Episode, goodScrapes } from './stage.ts';
 

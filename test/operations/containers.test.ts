@@ -67,12 +67,21 @@ describe.each([
 
 // What accounts are like shows in their headers: a proxy before azurite changes these.
 
-/** The account, seen through a proxy. @param more headers of each answer */
-async function account(more: Readonly<Record<string, string>>): Promise<string> {
+interface Change {
+  /** Added to each answer. */
+  readonly answer?: Readonly<Record<string, string>>;
+  /** Writes whose condition does not hold are answered as if they were taken. */
+  readonly takesAll?: boolean;
+}
+
+/** The account, seen through a proxy. */
+async function account({ answer = {}, takesAll = false }: Change): Promise<string> {
   const changing = createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
     const forward = request({ port: storage.port, method, path, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 0, { ...response.headers, ...more });
+      const { statusCode = 0 } = response;
+      const isTaken = takesAll && incoming.url?.includes('/check/') && (statusCode === 409 || statusCode === 412);
+      outgoing.writeHead(isTaken ? 201 : statusCode, { ...response.headers, ...answer });
       response.pipe(outgoing);
     });
     incoming.pipe(forward);
@@ -83,20 +92,21 @@ async function account(more: Readonly<Record<string, string>>): Promise<string> 
 const unconditional = ['failure', 'writes whose condition does not hold are taken'];
 const well = ['ok', expect.stringContaining('read and deleted')];
 
-it.each<[string, Record<string, string>, unknown[]]>([
+it.each<[string, Change, unknown[]]>([
   ['a plain account', {}, [well]],
   [
     'versioning',
-    { 'x-ms-version-id': '2026-01-01T00:00:00.0000000Z' },
+    { answer: { 'x-ms-version-id': '2026-01-01T00:00:00.0000000Z' } },
     [well, ['warning', expect.stringMatching(/^the account keeps versions: each checkpoint leaves one behind/)]],
   ],
   [
     'a hierarchical namespace',
-    { 'x-ms-is-hns-enabled': 'true' },
+    { answer: { 'x-ms-is-hns-enabled': 'true' } },
     [well, ['warning', expect.stringMatching(/^the account has a hierarchical namespace/)]],
   ],
-])('%s is seen, and matters for checkpoints', async (_, headers, expected) => {
-  const found = await check('checkpoints', { STORE_CONNECTION_STRING: await account(headers) });
+  ['an account that keeps no conditions', { takesAll: true }, [unconditional]],
+])('%s is seen, and matters for checkpoints', async (_, change, expected) => {
+  const found = await check('checkpoints', { STORE_CONNECTION_STRING: await account(change) });
   expect(found.map(({ mark, found }) => [mark, found])).toEqual(expected);
 });
 

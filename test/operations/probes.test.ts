@@ -10,14 +10,17 @@ import { useHubTransport } from '../../src/hub/hubTransport.ts';
 import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { errors } from '../../src/hub/serviceSdk.ts';
+import { diagnoseReading } from '../../src/observing/diagnosis.ts';
 import { checkSettings } from '../../src/operations/checkDeployment.ts';
 import { memoryNeeded, methodsMemory, serviceMemory } from '../../src/operations/machineProbes.ts';
 import { type Openers, openersOf } from '../../src/operations/openers.ts';
 import type { MethodFailure } from '../../src/protocol/vocabulary.ts';
 import { ConfigurationError } from '../../src/settings/config.ts';
+import { StorageError } from '../../src/stores/account.ts';
 import { serve } from '../backends/harness.ts';
 import { startConnectProxy } from '../support/connectProxy.ts';
 import { settings } from '../support/environment.ts';
+import { storageForAll } from '../support/storageAccount.ts';
 import { frontDoorOf, serviceOf, tried } from './support/tried.ts';
 
 // What each answer, or none, means for a deployment: a wrong setting or credential is a failure, and another machine that is
@@ -297,14 +300,106 @@ describe('what cannot be reached, for each that is asked', () => {
   });
 });
 
-it.each([
-  ['UnauthorizedError', 'SharedAccessKeyName and SharedAccessKey must be those of a policy'],
-  ['MessagingEntityNotFoundError', 'EntityPath must be the Event Hub-compatible name'],
-])('an event endpoint that answers %s is a failure, which is told with its setting', async (code, todo) => {
-  const readExtents = () => Promise.reject(Object.assign(new Error('no'), { code }));
-  const finding = await one('event endpoint', serviceOf(), { readExtents });
-  expect(finding.found).toContain('(HUB_EVENTS_CONNECTION_STRING)');
-  expect([verdictOf(finding), finding.todo]).toEqual(['failure', expect.stringContaining(todo)]);
+describe('the container of checkpoints', () => {
+  const storage = storageForAll();
+  const checked = (connectionString: string) =>
+    one('checkpoint container', serviceOf({ STORE: 'blob', STORE_CONNECTION_STRING: connectionString }));
+
+  it('of an account that refuses the key is a failure, with the name of the setting', async () => {
+    const finding = await checked(storage.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc='));
+    expect(verdictOf(finding)).toBe('failure');
+    expect(finding.found).toContain('STORE_CONNECTION_STRING');
+    expect(finding.todo).toContain('the connection string');
+  });
+
+  it('of an account that is away is out', async () =>
+    expect(verdictOf(await checked(storage.at(closedPort)))).toBe('outage'));
+});
+
+describe('a misconfiguration is told with its cause and its setting', () => {
+  const twoHoursMs = 2 * 60 * 60_000;
+  const hubError = (code: string, message: string) => Object.assign(new Error(message), { code });
+  const reading = (error: Error) => tried('event endpoint', serviceOf(), { readExtents: () => Promise.reject(error) });
+  const blobs = serviceOf({ STORE: 'blob', STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true' });
+  const storing = (...answer: [status: number, code: string, date?: string]) => {
+    const tryContainer = () => Promise.reject(new StorageError('the container: creating a blob', ...answer));
+    return tried('checkpoint container', blobs, { tryContainer });
+  };
+  const away = `http://127.0.0.1:${closedPort}`;
+  const told = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 19);
+
+  it.each<[what: string, found: () => Promise<readonly Finding[]>, says: RegExp, verdict?: Verdict]>([
+    [
+      'a wrong key',
+      () => reading(hubError('UnauthorizedError', 'Invalid signature')),
+      /\(HUB_EVENTS_CONNECTION_STRING\) → SharedAccessKeyName and SharedAccessKey must be those of a policy/,
+    ],
+    [
+      'the key of another hub’s name',
+      () => reading(hubError('MessagingEntityNotFoundError', 'not found')),
+      /\(HUB_EVENTS_CONNECTION_STRING\) → EntityPath must be the Event Hub-compatible name/,
+    ],
+    [
+      'no container',
+      () => storing(404, 'ContainerNotFound'),
+      /404 ContainerNotFound \(CHECKPOINTS_CONTAINER\) → create this container, or give the connection string the right/,
+    ],
+    [
+      'no right on the container',
+      () => storing(403, 'AuthorizationPermissionMismatch'),
+      /403 .*\(STORE_CONNECTION_STRING\) → the connection string must allow to list, read, write and delete blobs/,
+    ],
+    [
+      'the key of another account',
+      () => storing(403, 'AuthenticationFailed', new Date().toUTCString()),
+      /403 .*\(STORE_CONNECTION_STRING\) → AccountKey must be that of AccountName/,
+    ],
+    [
+      'a clock two hours behind, by the refusal of the account',
+      () => storing(403, 'AuthenticationFailed', new Date(Date.now() + twoHoursMs).toUTCString()),
+      /→ synchronise the clock of this machine \(NTP\): it is (7199|7200) s behind theirs/,
+    ],
+    [
+      'a clock two hours ahead, by the refusal of the hub',
+      () => reading(hubError('UnauthorizedError', `refused. Timestamp:${told(-twoHoursMs)}`)),
+      /→ synchronise the clock of this machine \(NTP\): it is 720[01] s ahead of theirs/,
+    ],
+    [
+      'a clock two hours behind, by those of others',
+      async () => {
+        const date = new Date(Date.now() + twoHoursMs).toUTCString();
+        const url = await serve((_, response) => void response.setHeader('date', date).end());
+        const nowhere = { INFORMATION_MODEL_URL: away, PRINCIPAL_MANAGER_URL: away };
+        const hub = 'HostName=127.0.0.1:1;SharedAccessKeyName=n;SharedAccessKey=k';
+        const settings = { ...nowhere, TYPE_REGISTRY_URL: url, HUB_SERVICE_CONNECTION_STRING: hub };
+        return tried('clock', serviceOf(settings));
+      },
+      /this machine is (7199|7200) s behind all 1 .* → synchronise the clock/,
+    ],
+    [
+      'a folder that cannot be made',
+      () => tried('disk', serviceOf({ DATA_DIRECTORY: 'package.json/data' })),
+      /package\.json\/data.* cannot be used .* set DATA_DIRECTORY to a folder → the service does not start without it/,
+    ],
+    [
+      'too little memory',
+      () => tried('memory', serviceOf(), { machineLimits: () => ({ memory: 256 * mebibyte, files: 20_000 }) }),
+      /256 MB, of which it may come to need \d+ MB → raise the limit .*, or lower DELIVERY_MAX_BYTES/,
+      'warning',
+    ],
+  ])('%s', async (_, found, says, verdict = 'failure') => {
+    for (const finding of await found()) {
+      expect(`${finding.found} → ${finding.todo}`).toMatch(says);
+      expect(verdictOf(finding)).toBe(verdict);
+    }
+    expect.assertions(2 * (await found()).length);
+  });
+
+  it('but a wrong consumer group, which shows when the service reads', () =>
+    expect(diagnoseReading(hubError('MessagingEntityNotFoundError', 'not found'), 'reading')).toMatchObject({
+      setting: 'HUB_CONSUMER_GROUP',
+      todo: expect.stringMatching(/^create this consumer group at the hub, or name one that is there/),
+    }));
 });
 
 describe('the machine', () => {
@@ -367,17 +462,6 @@ describe('clocks', () => {
   ] as const)('%s are judged by the nearest', async (_, readings, verdict, says) => {
     const finding = await one('clock', settings, { times: async () => [...readings] });
     expect([verdictOf(finding), finding.found]).toEqual([verdict, expect.stringMatching(says)]);
-  });
-
-  it('of others are those of their answers', async () => {
-    const date = new Date(Date.now() + 7_200_000).toUTCString();
-    const url = await serve((_, response) => void response.setHeader('date', date).end());
-    const away = `http://127.0.0.1:${closedPort}`;
-    const places = { INFORMATION_MODEL_URL: away, TYPE_REGISTRY_URL: url, PRINCIPAL_MANAGER_URL: away };
-    const hub = 'HostName=127.0.0.1:1;SharedAccessKeyName=n;SharedAccessKey=k';
-    const finding = await one('clock', serviceOf({ ...places, HUB_SERVICE_CONNECTION_STRING: hub }));
-    expect(finding.found).toMatch(/this machine is (7199|7200) s behind all 1 /);
-    expect([verdictOf(finding), finding.todo]).toEqual(['failure', expect.stringMatching(/^synchronise the clock/)]);
   });
 });
 
