@@ -1,5 +1,9 @@
-import type { TokenCredential } from '@azure/identity';
-import { AzureCliCredential, ManagedIdentityCredential, WorkloadIdentityCredential } from '@azure/identity';
+import {
+  AzureCliCredential,
+  ManagedIdentityCredential,
+  type TokenCredential,
+  WorkloadIdentityCredential,
+} from '@azure/identity';
 import { directAgent, outboundAgent } from '@device-messaging/telemetry/outbound.ts';
 import type { Settings } from '../settings/config.ts';
 

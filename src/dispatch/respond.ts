@@ -110,8 +110,9 @@ export async function answer(message: Message, { sender, now, beforeEffect }: An
   try {
     const undelivered = outcome && (await sendNotifications(outcome.notifications));
     if (undelivered) message.failure = undelivered;
-    if (wantsAck(envelope.ack, message.failure === undefined))
+    if (wantsAck(envelope.ack, message.failure === undefined)) {
       await send(acknowledge(envelope, resultOf(message), now()), own);
+    }
     return { settledElsewhere: elsewhere.length === 0 ? undefined : settledElsewhere };
   } catch (error) {
     await settledElsewhere();

@@ -79,8 +79,7 @@ const known = ['', '', '', '', '012345', '0123456', '01', '01234', '01234', '48'
 const isKnown = Uint8Array.from({ length: 256 }, (_, code) =>
   Number(known[code >>> 4]?.includes((code & 15).toString(16))),
 );
-/** Bytes of a value, or of its size, by the first digit of its code. */
-export const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
+const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 
 /** Of a message that can be decoded, where the value ends that begins at `at`. */
 export const endOf = (bytes: Uint8Array, at: number): number =>

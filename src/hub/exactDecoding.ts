@@ -1,6 +1,6 @@
 import type library from 'rhea/lib/message.js';
 import { textless } from '../protocol/event.ts';
-import { endOf, widths } from './decodable.ts';
+import { endOf } from './decodable.ts';
 
 type Bag = Record<string, unknown>;
 
@@ -15,6 +15,8 @@ const standardFields = [
   ...['absolute_expiry_time', 'creation_time', 'group_id', 'group_sequence', 'reply_to_group_id'],
 ];
 
+/** Bytes of a value, or of its size, by the first digit of its code. */
+const widths = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4] as const;
 /** In a map; within the bounds of D190. */
 const mostItems = 1_000;
 const namesKept = 256;

@@ -14,6 +14,7 @@ export const modelUpdate = action('model.update', {
 
   async handle({ headers: { objectId, model }, json, redelivered }, backends, { maxVersionGap }) {
     const replacement = { generation: 'V2', objectId, model, body: json, redelivered, maxVersionGap } as const;
-    return done({ objectId, model, version: versionOf(await replace(replacement, backends)) });
+    const stored = await replace(replacement, backends);
+    return done({ objectId, model, version: versionOf(stored) });
   },
 });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { statusValue } from '@device-messaging/telemetry/meter.ts';
 import type { Invoked, MethodFailure, Reason } from '../protocol/vocabulary.ts';
 import type { MessageRecordsOptions } from './messageRecords.ts';
-import { invocationRoute } from './metrics.ts';
 import { beginStep, beginTrace, type CallTimes, type Step } from './observation.ts';
 import type { Publish } from './taps.ts';
 
@@ -40,6 +39,8 @@ export interface InvocationFailure {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+const route = '/objects/{objectId}/models/{model}/methods/{method}';
+
 export type InvocationRecords = ReturnType<typeof createInvocationRecords>;
 export type InvocationObservation = ReturnType<InvocationRecords['begin']>;
 
@@ -68,10 +69,11 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
         randomUUID(),
         // By OpenTelemetry's conventions for HTTP servers.
         () => ({
-          name: `POST ${invocationRoute['http.route']}`,
+          name: `POST ${route}`,
           kind: 'server',
           attributes: {
-            ...invocationRoute,
+            'http.request.method': 'POST',
+            'http.route': route,
             'svc.correlation_id': correlationId,
             'svc.object.id': objectId,
             'svc.model': model,
@@ -109,7 +111,8 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: O
         routed(device: string, lookUpMs: number) {
           const { target, caller } = fields;
           publish = taps?.of(device, { correlationId });
-          publish?.('invoked', { objectId, model, method, target, caller, traceId, lookUpMs: Math.round(lookUpMs) });
+          const ms = Math.round(lookUpMs);
+          publish?.('invoked', { objectId, model, method, target, caller, traceId, lookUpMs: ms });
         },
         decoded({ timeout, input }: { readonly timeout?: number; readonly input?: object }) {
           publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });

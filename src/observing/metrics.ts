@@ -106,13 +106,12 @@ const storeMetrics = {
 };
 
 const route = '/objects/{objectId}/models/{model}/methods/{method}';
-/** Of each invocation, in metrics and traces. */
-export const invocationRoute = { 'http.request.method': 'POST', 'http.route': route };
+const constants = { 'http.request.method': 'POST', 'http.route': route };
 const methodBuckets = [...requestBuckets, 60, 300];
 const reasons = ['', ...(Object.keys(failures) as Reason[]), 'caller_gone'] as const;
 
 export const methodMetrics = {
-  'http.server.request.duration': histogram(methodBuckets, invocationRoute)(
+  'http.server.request.duration': histogram(methodBuckets, constants)(
     'Duration of an invocation of a remote method, from the request until the end of the response',
     'Results by status and reason. Alert when `internal_error` increases: a defect.',
     [
@@ -120,7 +119,7 @@ export const methodMetrics = {
       closed('error.type', 'reason of the failure, as in the log; absent after a success', reasons),
     ],
   ),
-  'http.server.active_requests': updowncounter('{request}', invocationRoute)(
+  'http.server.active_requests': updowncounter('{request}', constants)(
     'Invocations in progress',
     'Beyond 1,000 that are authorised, the front door refuses others: add an instance before.',
   ),

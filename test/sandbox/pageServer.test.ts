@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { openPage } from '../../sandbox/page/pageServer.ts';
 import { sandboxForAll } from '../e2e/testSandbox.ts';
-import { http } from './backends/client.ts';
 
 /** A sandbox without the service: what it sends stays with the hub. */
 const sandbox = sandboxForAll({ service: false });
@@ -16,15 +17,24 @@ const page = startForAll(async () => {
   return openPage({ state, journal: hub.journal, connect, told: [] }, 0, directory);
 });
 
+type Answered = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
+
 const ask = (path: string, method = 'GET', headers: Record<string, string> = {}, body = '') =>
-  http(page.url, method, path, body, headers);
+  new Promise<Answered>((resolve, reject) => {
+    const { hostname, port } = new URL(page.url);
+    const asked = request({ hostname, port, path, method, headers }, async (response) => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await text(response) });
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
 
 const json = { 'content-type': 'application/json' };
 
 describe('the server of the page', () => {
   it('serves the page with a policy that lets nothing else run, and no other file', async () => {
-    const { status, headers, text } = await ask('/');
-    expect([status, text]).toEqual([200, '<!doctype html>']);
+    const { status, headers, body } = await ask('/');
+    expect([status, body]).toEqual([200, '<!doctype html>']);
     expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     for (const path of ['/secret.txt', '/../secret.txt', '/%2e%2e/secret.txt', '/constructor', '/page.js'])
@@ -51,10 +61,10 @@ describe('the server of the page', () => {
     const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
     const added = await ask('/hub/faults?seconds=3600', 'POST', headers, '{"kind":"no-events"}');
     expect(added.status).toBe(201);
-    const { faults } = JSON.parse((await ask('/hub/faults', 'GET', headers)).text);
+    const { faults } = JSON.parse((await ask('/hub/faults', 'GET', headers)).body);
     expect(faults).toMatchObject([{ fault: { kind: 'no-events' }, until: expect.stringMatching(/^\d{4}-/) }]);
     expect((await ask(`/hub/faults/${faults[0].id}`, 'DELETE', headers)).status).toBe(204);
-    expect(JSON.parse((await ask('/backends/world/objects')).text).data.length).toBeGreaterThan(3);
+    expect(JSON.parse((await ask('/backends/world/objects')).body).data.length).toBeGreaterThan(3);
     expect((await ask('/hub/nothing')).status).toBe(404);
     expect((await ask('/service/level', 'PUT', json, '{"level":"debug"}')).status).toBe(405);
     expect((await ask('/service/devices')).status).toBe(502);
@@ -62,9 +72,9 @@ describe('the server of the page', () => {
   it('sends a message as a device, byte for byte, and says where the journal has it', async () => {
     const message = { deviceId: 'page-1', properties: { msgType: 'other', 'a b': 'ü' }, body: '{ "n": 1.0 }' };
     for (const _ of ['the first time', 'and connected already']) {
-      const { status, text } = await ask('/messages', 'POST', json, JSON.stringify(message));
-      expect(status, text).toBe(200);
-      const entry = sandbox.hub.journal.at(JSON.parse(text).position);
+      const { status, body } = await ask('/messages', 'POST', json, JSON.stringify(message));
+      expect(status, body).toBe(200);
+      const entry = sandbox.hub.journal.at(JSON.parse(body).position);
       const { properties } = message;
       expect(entry).toMatchObject({ kind: 'd2c', deviceId: 'page-1', properties, body: Buffer.from(message.body) });
     }
@@ -78,17 +88,17 @@ describe('the server of the page', () => {
   ])('refuses a message %s, with a sentence', async (_, headers, body, status) => {
     const answered = await ask('/messages', 'POST', headers, body);
     expect(answered.status).toBe(status);
-    expect(JSON.parse(answered.text)).toEqual({ error: expect.stringMatching(/\w+/) });
+    expect(JSON.parse(answered.body)).toEqual({ error: expect.stringMatching(/\w+/) });
   });
   it('tells about the sandbox without its keys', async () => {
-    const { text } = await ask('/sandbox');
-    expect(JSON.parse(text)).toMatchObject({
+    const { body } = await ask('/sandbox');
+    expect(JSON.parse(body)).toMatchObject({
       methods: null,
       messages: expect.arrayContaining([expect.objectContaining({ name: 'model.create' })]),
     });
     const { deviceKeySecret, serviceConnectionString } = sandbox.state.hub;
     const key = /SharedAccessKey=(.*)/.exec(serviceConnectionString)?.[1] ?? '';
     for (const secret of [deviceKeySecret, key, sandbox.state.backends.token.clientSecret])
-      expect(text).not.toContain(secret);
+      expect(body).not.toContain(secret);
   });
 });

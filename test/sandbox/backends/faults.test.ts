@@ -44,9 +44,9 @@ it('a fault can answer garbage, as success or with a status', async () => {
 });
 
 it.each([
-  ['before the effect', 'before', 0, 'hang up'],
-  ['after the effect', 'after-effect', 1, 'hang up'],
-  ['in the middle of the answer', 'mid-body', 1, 'aborted'],
+  ['before the effect', 'before', 0, /hang up|ECONNRESET/],
+  ['after the effect', 'after-effect', 1, /hang up|ECONNRESET/],
+  ['in the middle of the answer', 'mid-body', 1, /aborted/],
 ] as const)('a fault can reset the connection %s', async (_, reset, effects, error) => {
   add({ reset, times: 1 });
   const before = count();
