@@ -124,7 +124,9 @@ export function createExactDecoding({ decode, data_section }: Pick<typeof librar
 
   /** Passes these bytes when they come next. */
   function comes(expected: Uint8Array): boolean {
-    for (let index = 0; index < expected.length; index += 1) if (bytes[at + index] !== expected[index]) return false;
+    for (let index = 0; index < expected.length; index += 1) {
+      if (bytes[at + index] !== expected[index]) return false;
+    }
     at += expected.length;
     return true;
   }

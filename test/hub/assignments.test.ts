@@ -117,6 +117,27 @@ it.each([
   expect(released).toEqual([43]);
 });
 
+it('A partition whose opening fails during a stop is released, too', async () => {
+  const { given: answered, give: answer } = signal();
+  const released: (number | undefined)[] = [];
+  const { sessions } = await openSessions({
+    ...{ partitions: 0, messages: 0 },
+    store: {
+      async progress() {
+        await answered;
+        throw new UnreadableCheckpoint('it is damaged');
+      },
+    },
+    release: async (_record, begun) => void released.push(begun),
+  });
+  const opening = sessions.open({ ...claimed('me', 1), etag: 'e' }, { begun: 43, afterUncleanShutdown: false });
+  await sessions.releaseAll();
+  expect(released).toEqual([]);
+  answer();
+  await opening;
+  expect(released).toEqual([43]);
+});
+
 it('What was left before another instance had the partition is not what that one has left', async () => {
   const { sessions, released } = await setUpDamaged();
   await sessions.open({ ...claimed('me', 1), etag: 'e' }, { begun: 43, afterUncleanShutdown: false });

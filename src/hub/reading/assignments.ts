@@ -86,7 +86,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
   const revoke = (partition: string, reason: Revocation) => sessions.get(partition)?.revoke(reason);
   const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
   async function release(partition: string): Promise<void> {
-    // Of one that is being opened, `begin` sees that all are to be released.
+    // One that is being opened is released when that has ended, at a stop.
     const claim = opening.has(partition) ? undefined : claims.get(partition);
     if (claim) await releaseUnread(claim).catch(notReleased);
     await sessions.get(partition)?.release();
@@ -186,6 +186,7 @@ export function createPartitionSessions<A extends DeviceEvent>(
         if (!diagnosis.isAnswer) throw error;
       } finally {
         opening.delete(partition);
+        if (isStopping) await release(partition); // nobody opens it again
       }
     },
     /** Revokes the sessions of partitions that belong to another instance, according to these records. */
