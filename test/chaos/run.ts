@@ -169,10 +169,12 @@ export async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Pr
 
 /**
  * Counts the calls for messages, the replies to them, and the ends that they cause: a message is repeated until its time has run
- * out, and no longer.
+ * out, and no longer. And the probes that met a fault, which wear it off: several in a row keep all messages waiting (B5).
  */
 const happeningsIn = ({ backends, replies, fatalEnds }: Stage): number =>
-  backends.calls().filter(({ headers }) => headers['x-correlation-id'] !== undefined).length +
+  backends
+    .calls()
+    .filter(({ headers, status }) => headers['x-correlation-id'] !== undefined || !(status && status < 400)).length +
   replies.length +
   fatalEnds.length;
 
