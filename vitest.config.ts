@@ -13,7 +13,7 @@ const rooms = {
   sandbox: ['test/edge/', 'test/sandbox/', 'iot-hub-emulator/test/'],
 };
 
-/** Tests that start programs, or all of the reference backends, again and again: `npm run program-tests` (D429). */
+/** Tests that start programs, databases, or all of the reference backends, again and again: `npm run program-tests` (D429). */
 const programs = [
   ...['test/e2e/', 'test/scripts/', 'test/deploy/', 'test/scale/'],
   ...[
@@ -21,6 +21,7 @@ const programs = [
     'test/methods/process',
     'iot-hub-emulator/test/package',
     'test/mutants/trial',
+    'test/backendKit/adapter',
     'test/backendKit/faults',
   ].map((file) => `${file}.test.ts`),
 ];
