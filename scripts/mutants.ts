@@ -12,7 +12,7 @@ import { createRunner, tryMutants, type Verdict } from './mutants/runner.ts';
 import { drawn, sample } from './mutants/sample.ts';
 
 const usage = `npm run mutants [-- WORD …]          puts the deliberate faults of test/mutants into the service, one at a time, and demands that
-                                     a test of npm test notices each; with words, those with one of them in file or name
+                                     a test that loads it notices each; with words, those with one of them in file or name
 npm run mutants -- --since COMMIT    those whose file, or a test that loads it, has changed since then
 npm run mutants -- --some 200        so many of them, drawn
 npm run mutants -- --sample 40       so many small changes that StrykerJS makes, drawn over the rooms of src; those that no test notices
