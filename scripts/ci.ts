@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { sabotages } from '../test/chaos/sabotages.ts';
 import { faults } from '../test/mutants/faults.ts';
+import { reachedFrom } from '../test/support/imports.ts';
 import type { Change } from './ci/changes.ts';
 import { changeSinceProofOf, head, isProven, noteProofOf, provenFile } from './ci/proof.ts';
 import { summarize } from './ci/report.ts';
@@ -16,11 +17,13 @@ import { drawn } from './mutants/sample.ts';
  * the tests that failed, then the counts of the tests.
  *
  * `.ci/all` takes hours. It notes each step that passes in `.ci/proven`, with the commit, and passes over what that says of this commit: so it can be
- * ended, and begun again. `.ci/run` does of the longer steps what the change since their commits can reach; what nothing is known of it does, too,
+ * ended, and begun again. With `--only TEXT` it does those steps that have this in their names. `.ci/run` does of the longer steps what the change since their commits can reach; what nothing is known of it does, too,
  * but of deliberate faults and of services that are broken on purpose only as many as the hash of the commit draws.
  */
 
-const isAll = process.argv.includes('--all');
+const { all: isAll, only } = parseArgs({
+  options: { all: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+}).values;
 /** What is kept for another sitting. */
 const kept = join('.ci/kept', head());
 const directory = isAll ? kept : mkdtempSync(join(tmpdir(), 'ci-'));
@@ -35,6 +38,16 @@ const ofBrowserTests = [
   ...['scripts/build/page.js', 'package-lock.json'],
 ];
 
+/** Whatever test it is. */
+const ofTests = ['package-lock.json', 'vitest.config.ts', 'test/support/setup.ts'];
+const ofBackends = ['test/backendKit/adapter.test.ts', 'test/backendKit/faults.test.ts'];
+
+/** Images are made of these, and of folders of their own. */
+const ofImages = ['telemetry/', 'package-lock.json', 'scripts/build', 'scripts/image/', 'scripts/prove-image.ts'];
+
+/** What no card decides: order, checkpoints, and what two builds tell each other. */
+const belowCards = readdirSync('src').flatMap((room) => (isOfCards(room) ? [] : `src/${room}/`));
+
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
 
@@ -42,7 +55,7 @@ const failed: string[] = [];
 const took: string[] = [];
 for (const { name, minutes, command } of steps()) {
   if (interrupt.signal.aborted) break;
-  if (isAll && isProven(name)) continue;
+  if (!name.includes(only) || (isAll && isProven(name))) continue;
   const asked = command(isAll ? undefined : changeSinceProofOf(name));
   if (asked === undefined) continue;
   console.log(`\n== ${asked}`);
@@ -69,7 +82,7 @@ const isGood = failed.length === 0 && !interrupt.signal.aborted;
 console.log(`\n${took.join('\n')}`);
 if (failed.length > 0) console.log(`\n${failed.join('\n')}`);
 if (isAll) console.log(`\n${provenFile}\n${read(provenFile) ?? ''}`);
-console.log(`\n${tests(reportedRuns).join('\n')}`);
+console.log(`\n${tests(reportedRuns.filter((run) => run.includes(only))).join('\n')}`);
 if (!isAll || isGood) rmSync(directory, { recursive: true, force: true });
 process.exitCode = isGood ? 0 : 1;
 
@@ -100,13 +113,19 @@ function steps(): Step[] {
     step(5, 'npm run lint'),
     step(5, 'npm run types'),
     step(5, 'npm run unused'),
-    ...reportedRuns.map((run) => step(30, run, () => reported(run))),
-    step(15, 'npm run prove -- image'),
+    ...reportedRuns.map((run) => step(30, run, (change) => reported(run) + unreachedTests(run, change))),
+    step(15, 'npm run prove -- image', (change) => `npm run prove -- image${reachedImages(change)}`),
     of(15, 'npm run browser-tests', ofBrowserTests),
     unproven(10, 'npm run prove -- smoke'),
-    of(30, 'npm run prove -- versions', ['src/', 'telemetry/', 'package-lock.json', 'test/mixed/', '.ci/releases']),
+    of(30, 'npm run prove -- versions', [
+      ...belowCards,
+      'telemetry/',
+      'package-lock.json',
+      'test/mixed/',
+      '.ci/releases',
+    ]),
     of(5, 'npm run sandbox -- --exit', ['sandbox/', 'iot-hub-emulator/src/']),
-    step(20, 'npm run mutants -- --sample 40 --nearest 12'),
+    step(20, 'npm run mutants -- --sample 40 --nearest 8'),
     unproven(10, 'npm run bench', 'npm run bench -- --quick --rounds 1 http'),
     of(
       15,
@@ -118,6 +137,26 @@ function steps(): Step[] {
     step(30, 'npm run chaos -- --sabotage', trySabotages),
     step(isAll ? 120 : 40, 'npm run mutants', tryFaults),
   ];
+}
+
+/** Cards, and the rules that only they use. */
+function isOfCards(room: string): boolean {
+  return room === 'messages' || room === 'objectModel';
+}
+
+/** The tests of backends load all that they test: nothing else can make them fail. */
+function unreachedTests(run: string, change: Change | undefined): string {
+  if (change === undefined || run !== 'npm run program-tests') return '';
+  const unreached = ofBackends.filter((file) => !change.touches(...reachedFrom(file), ...ofTests));
+  return unreached.map((file) => ` --exclude=${file}`).join('');
+}
+
+/** The image of the service, and those others that the change can reach. */
+function reachedImages(change: Change | undefined): string {
+  if (change === undefined) return '';
+  const others = { edge: 'edge/', hub: 'iot-hub-emulator/' };
+  const reached = Object.entries(others).filter(([, folder]) => change.touches(folder, ...ofImages));
+  return ['', 'service', ...reached.map(([name]) => name)].join(' ');
 }
 
 function trySabotages(change: Change | undefined): string | undefined {

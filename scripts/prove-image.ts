@@ -21,7 +21,7 @@ import { proveService } from './image/story.ts';
 /**
  * Proves what the Dockerfiles build: buildah builds them behind a proxy that inspects TLS, or where it cannot run, they are followed in empty
  * folders, with the Node.js of their base image. The results serve devices and applications of the sandbox and the clients of a hub, isolated as in a container, with what
- * README's `docker run` line says. `npm run prove -- image`
+ * README's `docker run` line says. `npm run prove -- image [service] [edge] [hub]`
  */
 
 const limitMs = 300_000;
@@ -30,6 +30,9 @@ const limitMs = 300_000;
 const maxBytes = 15_000_000;
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+const asked = process.argv.slice(3);
+const isAsked = (image: 'service' | 'edge' | 'hub') => asked.length === 0 || asked.includes(image);
 
 const printer = createPrinter();
 const directory = await mkdtemp(join(tmpdir(), 'image-'));
@@ -43,21 +46,10 @@ try {
   const build = (dockerfile: string, stages: string) =>
     builder?.build(dockerfile) ??
     followDockerfile(projectDirectory, join(directory, stages), { node, say, dockerfile });
-  const image = await build('Dockerfile', 'stages');
-  const bytes = await proveLayers(join(image.root, image.workdir), ['dist', 'config', 'package.json', 'LICENSE']);
-  printer.progress(`The image adds ${megabytes(bytes)} to its base`);
-  await prove(image, node);
-  const ofEdge = await build('edge/Dockerfile', 'edge-stages');
-  const edgeFiles = ['edge/dist', 'edge/package.json', 'LICENSE'];
-  const bytesOfEdge = await proveLayers(join(ofEdge.root, ofEdge.workdir), edgeFiles);
-  printer.progress(`The image of the edge proxy adds ${megabytes(bytesOfEdge)} to its base`);
-  const limit = AbortSignal.timeout(limitMs);
-  const edgeContainer = (mounts: readonly Mount[]) => createContainer(ofEdge, node, mounts, limit);
-  const edgeDirectory = join(directory, 'edge');
-  await mkdir(edgeDirectory, { mode: 0o755 }); // for the image's user
-  await proveEdge(ofEdge, edgeContainer, edgeDirectory, printer);
-  await proveHubImage(await build('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
-  printer.progress('All images are proven');
+  if (isAsked('service')) await proveServiceImage(await build('Dockerfile', 'stages'), node);
+  if (isAsked('edge')) await proveEdgeImage(await build('edge/Dockerfile', 'edge-stages'), node);
+  if (isAsked('hub')) await proveHubImage(await build('iot-hub-emulator/Dockerfile', 'hub-stages'), node);
+  printer.progress(asked.length === 0 ? 'All images are proven' : `Proven: ${asked.join(', ')}`);
 } catch (error) {
   process.exitCode = 1;
   process.stderr.write(
@@ -66,6 +58,22 @@ try {
 } finally {
   await builder?.close();
   await rm(directory, { recursive: true, force: true });
+}
+
+async function proveServiceImage(image: Image, node: string): Promise<void> {
+  const bytes = await proveLayers(join(image.root, image.workdir), ['dist', 'config', 'package.json', 'LICENSE']);
+  printer.progress(`The image adds ${megabytes(bytes)} to its base`);
+  await prove(image, node);
+}
+
+async function proveEdgeImage(image: Image, node: string): Promise<void> {
+  const bytes = await proveLayers(join(image.root, image.workdir), ['edge/dist', 'edge/package.json', 'LICENSE']);
+  printer.progress(`The image of the edge proxy adds ${megabytes(bytes)} to its base`);
+  const limit = AbortSignal.timeout(limitMs);
+  const container = (mounts: readonly Mount[]) => createContainer(image, node, mounts, limit);
+  const edgeDirectory = join(directory, 'edge');
+  await mkdir(edgeDirectory, { mode: 0o755 }); // for the image's user
+  await proveEdge(image, container, edgeDirectory, printer);
 }
 
 async function proveHubImage(image: Image, node: string): Promise<void> {

@@ -7,10 +7,12 @@ const proofs: Readonly<Record<string, () => Promise<unknown>>> = {
   versions: () => import('./mixed-versions.ts'),
 };
 
-const usage = `Usage: npm run prove -- image|smoke|versions
+const usage = `Usage: npm run prove -- image [service] [edge] [hub]
+       npm run prove -- smoke|versions
 
   image     builds all images with buildah, or follows their Dockerfiles,
-            and has the results serve the sandbox, isolated as in a container
+            and has the results serve the sandbox, isolated as in a container;
+            with names, those images
   smoke     runs a small set of tests with the Node.js of the images
   versions  has this build and that of the last release in .ci/releases share
             partitions, in a rolling update and back

@@ -55,9 +55,9 @@ export const deaf: Scenario = {
         return p95;
       }
 
-      async function compare(what: string) {
+      async function compare(what: string, times = 1) {
         const p95 = await measure(what);
-        const most = mostBeside(alone);
+        const most = times * mostBeside(alone);
         if (!(p95 <= most)) findings.push(`${what}: ${p95.toFixed(0)} ms (p95), more than ${most.toFixed(0)} ms`);
       }
 
@@ -80,7 +80,7 @@ export const deaf: Scenario = {
       await compare('right after a restart');
       await service?.kill();
       await start();
-      await compare('right after a kill');
+      await compare('right after a kill', 3); // a new program has everything that waited before it, and all that no checkpoint contains
 
       good.stop();
       others.stop();

@@ -95,7 +95,8 @@ async function play(
         ...sender,
         messages: sender.messages.filter((_, nth, all) => Math.floor((nth * shares) / all.length) === index),
       }));
-      const said = await sendInTrouble(stage, share, trouble, random.pick(senders).deviceId);
+      const updating = share.filter(({ messages }) => messages.some(({ intent }) => intent.does === 'replace'));
+      const said = await sendInTrouble(stage, share, trouble, random.pick(updating).deviceId);
       await untilQuiet(stage, isCovered);
       say(`${name}, ${trouble.name}: ${said.length === 0 ? 'nothing was said' : said.join('; ')}`);
       const isTold = said.some((one) => trouble.said.test(one));
@@ -112,7 +113,10 @@ async function play(
   }
 }
 
-/** One device’s messages fail meanwhile. @returns what the log says of the volume, each once */
+/**
+ * One device’s updates fail meanwhile: were an object not created, what is refused for that would be carried out when it is
+ * repeated behind a later creation. @returns what the log says of the volume, each once
+ */
 async function sendInTrouble(
   stage: Stage,
   senders: readonly Sender[],
@@ -126,7 +130,7 @@ async function sendInTrouble(
   const end = await trouble.begin();
   try {
     const times = 3;
-    stage.backends.faults.add({ backend: 'informationModel', deviceId: failing, garbage: true, times });
+    stage.backends.faults.add({ backend: 'informationModel', deviceId: failing, method: 'PUT', garbage: true, times });
     await Promise.all(
       senders.map(async ({ messages }) => {
         for (const message of messages) await stage.send(message);
