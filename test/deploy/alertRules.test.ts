@@ -167,6 +167,24 @@ describe.skipIf(isSkipped)('an environment of three instances:', () => {
   });
 });
 
+it.skipIf(isSkipped).each([
+  ['pages while another has nothing to send', '7x40', ['HubTakesNoReplies']],
+  ['does not once another delivers replies again, though it has none itself', '0+3x40', []],
+])('an instance whose replies the hub refuses for its quota %s', async (_, delivered, alerts) => {
+  const labels = (instance: string) => `job="device-messaging",instance="${instance}",namespace="${environment}"`;
+  const more = [
+    { series: `device_messaging_replies_rate{${labels('one')}}`, values: '0x40' },
+    { series: `device_messaging_replies_rate{${labels('two')}}`, values: '22x40' },
+    {
+      series: `device_messaging_replies_total{${labels('two')},device_messaging_result="delivered"}`,
+      values: delivered,
+    },
+  ];
+  const fired = await firing([], everyMinute(20), { more });
+  const others = ['ServiceAbsent'];
+  expect([...new Set(fired.map(({ alert }) => alert))].filter((alert) => !others.includes(alert))).toEqual(alerts);
+});
+
 /** Queries that have no answer in a good time, with the recordings that have one. */
 const inTrouble: Readonly<Record<string, string>> = {
   'Requests to backends that fail': 'wrong token',
