@@ -160,7 +160,10 @@ function reachedImages(change: Change | undefined): string {
 }
 
 function trySabotages(change: Change | undefined): string | undefined {
-  const meant = sabotages.filter(({ file }) => change === undefined || change.touches('test/chaos/', file));
+  const trials = [...reachedFrom('test/chaos/trials.ts')].filter((file) => file.startsWith('test/chaos/'));
+  const meant = sabotages.filter(
+    ({ file }) => change === undefined || change.touches('test/chaos/sabotages.txt', ...trials, file),
+  );
   const tried = new Set(isAll || change ? meant : drawn(meant, 10, head(), ({ fault }) => fault));
   if (tried.size === 0) return undefined;
   const passedOver = join(directory, 'sabotages');
