@@ -34,13 +34,12 @@ interface Trial {
  * does not end, or whose process dies, has failed (D391).
  */
 export async function tryMutants({ mutants, runners, testMs, fileMs, testFilesFor, onVerdict }: Trial) {
-  /** Whether the tests of a file pass as the code is; asked once, when they have failed with a change. */
-  const passing = new Map<string, boolean>();
+  /** The files of tests that pass as the code is; asked when they have failed with a change. One that fails in a busy moment is asked again. */
+  const passing = new Set<string>();
 
   async function passes(runner: Runner, testFile: string): Promise<boolean> {
-    const seen = passing.get(testFile) ?? (await run(runner, [testFile])).failed === undefined;
-    passing.set(testFile, seen);
-    return seen;
+    if (!passing.has(testFile) && (await run(runner, [testFile])).failed === undefined) passing.add(testFile);
+    return passing.has(testFile);
   }
 
   function run(runner: Runner, testFiles: readonly string[], change?: Mutant): Promise<Seen> {

@@ -66,13 +66,13 @@ async function httpInterface() {
   onTestFinished(() => agent.destroy());
 
   /** Sends a request, and waits until the device has the invocation. */
-  async function begin(token: string) {
+  async function begin(token: string, connections: Agent | false) {
     const came = new Promise<void>((resolve) => {
       arrived = resolve;
     });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = `/objects/${objectId}/models/svc.device/methods/stop`;
-    const calling = request({ port, path, method: 'POST', agent, headers }).on('error', () => {});
+    const calling = request({ port, path, method: 'POST', agent: connections, headers }).on('error', () => {});
     calling.end('{}');
     await came;
     return calling;
@@ -81,15 +81,15 @@ async function httpInterface() {
   return {
     /** @param token the request has its answer */
     async answered(token: string) {
-      const calling = await begin(token);
+      const calling = await begin(token, agent);
       respond();
       const [response] = await once(calling, 'response');
       await once(response.resume(), 'end');
       expect(response.statusCode).toBe(200);
     },
-    /** The caller disconnects before the device answers. */
+    /** The caller disconnects before the device answers, not with the connection of those that get theirs. */
     async left(token: string) {
-      const calling = await begin(token);
+      const calling = await begin(token, false);
       calling.destroy();
       while ([...handler.requests()].length === 0) await turn();
       respond();
