@@ -17,8 +17,8 @@ import { drawn } from './mutants/sample.ts';
  * the tests that failed, then the counts of the tests.
  *
  * `.ci/all` takes hours. It notes each step that passes in `.ci/proven`, with the commit, and passes over what that says of this commit: so it can be
- * ended, and begun again. With `--only TEXT` it does those steps that have this in their names. `.ci/run` does of the longer steps what the change since their commits can reach; what nothing is known of it does, too,
- * but of deliberate faults and of services that are broken on purpose only as many as the hash of the commit draws.
+ * ended, and begun again. With `--only TEXT` it does those steps that have this in their names. `.ci/run` does of the longer steps what the change
+ * since their commits can reach; what nothing is known of it does, too, but of deliberate faults and of services that are broken on purpose only as many as the hash of the commit draws.
  */
 
 const { all: isAll, only } = parseArgs({
@@ -38,24 +38,31 @@ const ofBrowserTests = [
   ...['scripts/build/page.js', 'package-lock.json'],
 ];
 
-/** Whatever test it is. */
-const ofTests = ['package-lock.json', 'vitest.config.ts', 'test/support/setup.ts'];
-const ofBackends = ['test/backendKit/adapter.test.ts', 'test/backendKit/faults.test.ts'];
+/** All that the tests of backends load or read. */
+const ofBackends = [
+  ...['backend-kit/', 'sandbox/', 'test/backendKit/', 'test/support/', 'docs/contracts/', 'iot-hub-emulator/'],
+  ...['telemetry/', 'scripts/', 'package.json', 'package-lock.json', 'vitest.config.ts'],
+];
 
-/** Images are made of these, and of folders of their own. */
-const ofImages = ['telemetry/', 'package-lock.json', 'scripts/build', 'scripts/image/', 'scripts/prove-image.ts'];
+/** Images are made of these, and of folders of their own, and tried with the sandbox. */
+const ofImages = [
+  ...['telemetry/', 'sandbox/', 'scripts/build', 'scripts/run/', 'scripts/image/', 'scripts/prove', 'LICENSE'],
+  ...['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'tsconfig.json'],
+];
 
 /** What no card decides: order, checkpoints, and what two builds tell each other. */
-const belowCards = readdirSync('src').flatMap((room) => (isOfCards(room) ? [] : `src/${room}/`));
+const belowCards = readdirSync('src').flatMap((room) => (room === 'messages' ? [] : `src/${room}/`));
 
 const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
 
 const failed: string[] = [];
 const took: string[] = [];
-for (const { name, minutes, command } of steps()) {
+const meantSteps = steps().filter(({ name }) => name.includes(only));
+if (meantSteps.length === 0) failed.push(`failed: no step has "${only}" in its name`);
+for (const { name, minutes, command } of meantSteps) {
   if (interrupt.signal.aborted) break;
-  if (!name.includes(only) || (isAll && isProven(name))) continue;
+  if (isAll && isProven(name)) continue;
   const asked = command(isAll ? undefined : changeSinceProofOf(name));
   if (asked === undefined) continue;
   console.log(`\n== ${asked}`);
@@ -83,7 +90,7 @@ console.log(`\n${took.join('\n')}`);
 if (failed.length > 0) console.log(`\n${failed.join('\n')}`);
 if (isAll) console.log(`\n${provenFile}\n${read(provenFile) ?? ''}`);
 console.log(`\n${tests(reportedRuns.filter((run) => run.includes(only))).join('\n')}`);
-if (!isAll || isGood) rmSync(directory, { recursive: true, force: true });
+if (!isAll || (isGood && only === '')) rmSync(directory, { recursive: true, force: true });
 process.exitCode = isGood ? 0 : 1;
 
 function lastLines(said: string): string[] {
@@ -139,16 +146,10 @@ function steps(): Step[] {
   ];
 }
 
-/** Cards, and the rules that only they use. */
-function isOfCards(room: string): boolean {
-  return room === 'messages' || room === 'objectModel';
-}
-
-/** The tests of backends load all that they test: nothing else can make them fail. */
+/** Tests of backends that the change cannot reach. */
 function unreachedTests(run: string, change: Change | undefined): string {
-  if (change === undefined || run !== 'npm run program-tests') return '';
-  const unreached = ofBackends.filter((file) => !change.touches(...reachedFrom(file), ...ofTests));
-  return unreached.map((file) => ` --exclude=${file}`).join('');
+  if (run !== 'npm run program-tests' || change === undefined || change.touches(...ofBackends)) return '';
+  return ['adapter', 'faults'].map((name) => ` --exclude=test/backendKit/${name}.test.ts`).join('');
 }
 
 /** The image of the service, and those others that the change can reach. */

@@ -31,8 +31,14 @@ const maxBytes = 15_000_000;
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
+const images = ['service', 'edge', 'hub'] as const;
 const asked = process.argv.slice(3);
-const isAsked = (image: 'service' | 'edge' | 'hub') => asked.length === 0 || asked.includes(image);
+const strangers = asked.filter((name) => !images.some((image) => image === name));
+if (strangers.length > 0) {
+  process.stderr.write(`There is no image called "${strangers.join('", "')}": ${images.join(', ')}\n`);
+  process.exit(1);
+}
+const isAsked = (image: (typeof images)[number]) => asked.length === 0 || asked.includes(image);
 
 const printer = createPrinter();
 const directory = await mkdtemp(join(tmpdir(), 'image-'));
