@@ -124,7 +124,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
       runbook: 'how-many-replies-the-hub-takes',
     },
     events: ['replies.quota_used_up', 'replies.hub_suspended'],
-    metric: `min ${each} (device_messaging_replies_rate) == 0 unless sum ${each} ${increased('device_messaging_replies_total{device_messaging_result="delivered"}', '5m')}`,
+    metric: `min ${each} (device_messaging_replies_rate) == 0 unless sum ${each} ${increased('device_messaging_replies_total{device_messaging_result="delivered"}', '3m')}`,
     means: 'The hub’s daily quota is used up, or the hub is suspended: no device gets an answer.',
     todo: 'Buy units or wait for the next day (UTC); restore the subscription.',
   },

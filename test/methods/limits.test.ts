@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAcceptedTokens, createConcurrencyLimits } from '../../src/methods/limits.ts';
-import { invocationLimits } from '../../src/settings/constants.ts';
 import { leftByRounds } from '../support/leftByRounds.ts';
 import { withFakeTimers } from '../support/waiting.ts';
 
@@ -35,17 +34,6 @@ describe('requests that wait for authorization', () => {
     for (const device of ['a', 'a', 'b']) acquireInvocation(device, 'caller');
     expect(() => acquireInvocation('b', 'caller')).toThrow(overloaded);
   });
-});
-
-it('a front door has a thousand invocations in progress, ten of one device', () => {
-  const { acquireInvocation } = createConcurrencyLimits({ ...invocationLimits, bodies });
-  const fill = (device: string) => {
-    for (let many = 0; many < 10; many += 1) acquireInvocation(device, 'caller');
-  };
-  fill('0');
-  expect(() => acquireInvocation('0', 'caller')).toThrow(overloaded);
-  for (let device = 1; device < 100; device += 1) fill(`${device}`);
-  expect(() => acquireInvocation('100', 'caller')).toThrow(overloaded);
 });
 
 it('bodies that are being received are limited for each caller and in total, and release their slots', () => {

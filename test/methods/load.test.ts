@@ -6,10 +6,10 @@ import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice, succeed } from './support/methodDevice.ts';
 import { conveyor, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 
-// Many requests at once: the limit of a device, the total limit, and a stop under load (M8, M1).
+// Many requests at once: the limit of a device, and a stop under load; the total limit is among the tests of programs (M8, M1).
 
 it('a slow device has a limit of invocations, one of which is kept for others while they ask; other devices are not affected {S23.9}', async () => {
-  const setup = await startForTest(startTestFrontDoor({ limits: { inFlightPerDevice: 3 } }));
+  const setup = await startForTest(startTestFrontDoor({ inFlightPerDevice: 3 }));
   const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
   await startForTest(methodDevice(setup.hub, 'gateway-1', succeed));
   const token = setup.backends.applications.issue({ name: 'night-shift', tenant: 'acme', mayInvoke: true }, 600);
@@ -31,30 +31,6 @@ it('a slow device has a limit of invocations, one of which is kept for others wh
 });
 
 describe('the front door', () => {
-  it('accepts as many invocations at once as its limit, refuses one more, and accepts new ones afterwards', async () => {
-    const inFlight = 100;
-    const setup = await startForTest(startTestFrontDoor({ limits: { inFlight, inFlightPerDevice: inFlight } }));
-    const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));
-    const calling: ReturnType<typeof setup.call>[] = [];
-    // One after the other: caller and front door share this process, and each has ten seconds until it is in progress.
-    while (calling.length < inFlight) {
-      const call = setup.call(conveyor, 'stop', { timeout: 300 });
-      calling.push(call);
-      const early = call.then(({ text }) => Promise.reject(new Error(`answered too early: ${text}`)));
-      await Promise.race([motor.next(), early]);
-    }
-    const refused = await setup.call(flap, 'stop');
-    await expectFailure(setup, refused, 503, 'overloaded', /too many invocations in progress/);
-    for (const [index, call] of motor.received.entries()) call.respond(200, { status: index });
-    const answers = await Promise.all(calling);
-    expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
-    expect(new Set(answers.map(({ json }) => json.status)).size).toBe(inFlight);
-
-    const again = setup.call(conveyor, 'stop');
-    (await motor.next()).respond(200, { status: 0 });
-    expect((await again).status).toBe(200);
-  });
-
   it('that stops finishes the invocations in progress and refuses new ones', async () => {
     const setup = await startForTest(startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '20' } }));
     const motor = await startForTest(methodDevice(setup.hub, 'motor-1'));

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { kill } from 'node:process';
 import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { expect, it } from 'vitest';
-import { folderForAll, startForAll } from '../../iot-hub-emulator/test/support/fixtures.ts';
+import { folderForAll, startForAll, startForTest } from '../../iot-hub-emulator/test/support/fixtures.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { startCollector } from '../support/collector.ts';
 import { validateValue } from '../support/contracts.ts';
+import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, environment, startTestFrontDoor } from './support/testFrontDoor.ts';
+import { conveyor, environment, flap, startTestFrontDoor } from './support/testFrontDoor.ts';
 
 // The front door as deployed: a process configured by its environment (M1).
 
@@ -133,4 +134,27 @@ it('the front door names METHODS_PORT when another program has the port', async 
     `METHODS_PORT: port ${port} is in use by another program`,
   );
   await first.stop();
+});
+
+it('The front door accepts a thousand invocations at once, refuses one more, and accepts new ones afterwards', async () => {
+  const full = await startForTest(startTestFrontDoor({ inFlightPerDevice: 1000 }));
+  const device = await startForTest(methodDevice(full.hub, 'motor-1'));
+  const calling: ReturnType<typeof full.call>[] = [];
+  // One after the other: caller and front door share this process, and each has ten seconds until it is in progress.
+  while (calling.length < 1_000) {
+    const call = full.call(conveyor, 'stop', { timeout: 300 });
+    calling.push(call);
+    const early = call.then(({ text }) => Promise.reject(new Error(`answered too early: ${text}`)));
+    await Promise.race([device.next(), early]);
+  }
+  const refused = await full.call(flap, 'stop');
+  await expectFailure(full, refused, 503, 'overloaded', /too many invocations in progress/);
+  for (const [index, call] of device.received.entries()) call.respond(200, { status: index });
+  const answers = await Promise.all(calling);
+  expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
+  expect(new Set(answers.map(({ json }) => json.status)).size).toBe(1_000);
+
+  const again = full.call(conveyor, 'stop');
+  (await device.next()).respond(200, { status: 0 });
+  expect((await again).status).toBe(200);
 });

@@ -15,8 +15,8 @@ export type Line = Readonly<Record<string, unknown>>;
 
 interface TestFrontDoorOptions {
   readonly settings?: Readonly<Record<string, string>>;
-  /** Most invocations in progress; by default those of the product. */
-  readonly limits?: Partial<typeof invocationLimits>;
+  /** Most invocations in flight for one device; by default those of the product. */
+  readonly inFlightPerDevice?: number;
   /** By default a new one. */
   readonly hub?: Hub;
   /** By default no spans are recorded. */
@@ -38,7 +38,12 @@ interface CallOptions {
 export type TestFrontDoor = Awaited<ReturnType<typeof startTestFrontDoor>>;
 
 /** `close` fails the test when the log contains a token or a key. */
-export async function startTestFrontDoor({ settings = {}, hub: given, traces, limits }: TestFrontDoorOptions = {}) {
+export async function startTestFrontDoor({
+  settings = {},
+  hub: given,
+  traces,
+  inFlightPerDevice = invocationLimits.inFlightPerDevice,
+}: TestFrontDoorOptions = {}) {
   const [hub, backends] = await Promise.all([
     given ?? startHub({ devices: devices.map((deviceId) => ({ deviceId })) }),
     startBackends({ seed: true }),
@@ -47,7 +52,8 @@ export async function startTestFrontDoor({ settings = {}, hub: given, traces, li
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const instance = await startFrontDoor(read, log, methods, traces, undefined, { ...invocationLimits, ...limits });
+  const options = { ...invocationLimits, inFlightPerDevice };
+  const instance = await startFrontDoor(read, log, methods, traces, undefined, options);
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
